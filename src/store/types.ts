@@ -1,0 +1,265 @@
+/** What the journey of a message and the delivery need of a database (architecture §3). Every method may reject with StoreError. */
+
+/** The exact bytes of an answer, sent from the store, also the first time. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+/** First-layer key: the authenticated sender (subject CN of the signer, so that a renewed certificate changes nothing) and its eb:MessageId. */
+export interface MessageKey {
+  readonly sender: string;
+  readonly messageId: string;
+}
+
+export interface StoredSigner {
+  /** SHA-256 of the certificate, lower-case hex. */
+  readonly fingerprint: string;
+  /** DER of the signer's certificate, then of its issuers. */
+  readonly chain: readonly Uint8Array[];
+}
+
+/** A body that was answered with a stored receipt before (architecture §2.2, the shortcut). */
+export interface KnownRequest extends MessageKey {
+  readonly referenceSet: Uint8Array;
+  readonly signer: StoredSigner;
+}
+
+/** Answer of the log to (sender, MessageId, reference set). Never given for a key whose window has passed. */
+export interface KnownMessage {
+  readonly id: number;
+  readonly receivedAt: number;
+  /** The receipt stored for exactly this reference set; null when the id is known with other references only. */
+  readonly receipt: StoredAnswer | null;
+}
+
+export interface NewPayload {
+  /** PartInfo/@href as written. */
+  readonly href: string;
+  /** PartProperties MimeType; what the backend is told. */
+  readonly mimeType: string;
+  readonly characterSet: string | null;
+  readonly compressed: boolean;
+  /** SHA-256 of the octets as received (what the sender signed, still compressed). */
+  readonly sha256: Uint8Array;
+  readonly bytes: number;
+  /** Up to 256 KiB in memory; above it a spooled file that accept() moves into the store's content directory. */
+  readonly data: Uint8Array | { readonly file: string };
+}
+
+/** Where the message came from and goes to, as the backend and reports need it. Absent parts are null (a ping has few). */
+export interface Routing {
+  readonly service: string;
+  readonly serviceType: string | null;
+  readonly action: string;
+  readonly conversationId: string;
+  readonly originalSender: { readonly scheme: string | null; readonly value: string } | null;
+  readonly finalRecipient: { readonly scheme: string | null; readonly value: string } | null;
+  readonly documentType: { readonly scheme: string; readonly value: string } | null;
+  readonly process: { readonly scheme: string; readonly value: string } | null;
+  readonly instanceIdentifier: string | null;
+  readonly sbdhCreationDateAndTime: string | null;
+  readonly countryC1: string | null;
+  /** All message properties as received, unknown ones too. */
+  readonly messageProperties: readonly { readonly name: string; readonly type: string | null; readonly value: string }[];
+}
+
+/** A key that was read and is recorded, without a constraint yet (SBDH instance, EDIFACT and X12 control references). */
+export interface SecondLayerKey {
+  readonly layer: 'sbdh' | 'edifact' | 'x12';
+  readonly scope: string;
+  readonly key: string;
+}
+
+export interface NewMessage extends MessageKey {
+  /** `deliver`: to the folder. `review`: receipted, kept back. `test`: a ping, receipted and never delivered. */
+  readonly purpose: 'deliver' | 'review' | 'test';
+  /** Epoch ms of the signed eb:Timestamp, and its text. */
+  readonly ebTimestamp: number;
+  readonly ebTimestampText: string;
+  readonly receivedAt: number;
+  /** Milliseconds; expires_at = max(receivedAt, ebTimestamp) + window. */
+  readonly window: number;
+  readonly policyVersion: string;
+  readonly referenceSet: Uint8Array;
+  readonly contentDigest: Uint8Array;
+  readonly payloads: readonly NewPayload[];
+  readonly routing: Routing;
+  readonly keys: readonly SecondLayerKey[];
+  readonly warnings: readonly string[];
+  readonly signer: StoredSigner;
+  /** The envelope's bytes as received: what proves later that the sender signed it. */
+  readonly envelope: Uint8Array;
+  readonly receipt: StoredAnswer;
+  /** SHA-256 over (length of Content-Type, Content-Type, body); null for bodies that were streamed. */
+  readonly requestDigest: Uint8Array | null;
+  readonly remoteAddress: string;
+  /** `first-receipt` answers a repeat with rebuilt headers with the first one's bytes. */
+  readonly rebuilt: 'own-receipt' | 'first-receipt';
+}
+
+/**
+ * What the one transaction decided (architecture §2.10):
+ * - `accepted`: new; handed to the outbox.
+ * - `duplicate`: the same reference set was stored meanwhile; its bytes.
+ * - `rebuilt`: same content under other references; a receipt of its own (or the first one's), nothing delivered.
+ * - `conflict`: same id, other content; kept in `held` as evidence, never delivered.
+ */
+export type AcceptOutcome =
+  | { readonly kind: 'accepted'; readonly id: number; readonly outsideWindow: boolean; readonly answer: StoredAnswer }
+  | { readonly kind: 'duplicate'; readonly id: number; readonly answer: StoredAnswer }
+  | { readonly kind: 'rebuilt'; readonly id: number; readonly answer: StoredAnswer }
+  | { readonly kind: 'conflict'; readonly id: number; readonly repeats: number };
+
+export interface Suppression extends MessageKey {
+  readonly id: number;
+  readonly at: number;
+  readonly referenceSet: Uint8Array;
+  /** Recorded too, so that the next copy of these bytes takes the shortcut; null when streamed or already known. */
+  readonly requestDigest: Uint8Array | null;
+  readonly fingerprint: string;
+  readonly remoteAddress: string;
+  readonly how: 'same-bytes' | 'same-references' | 'waited';
+}
+
+/** A refusal for the operator's eyes. `sender` and `messageId` are null until they are authenticated; `claimed…` is what was read unverified. */
+export interface Refusal {
+  readonly at: number;
+  readonly code: string;
+  readonly reason: string;
+  readonly text: string;
+  readonly remoteAddress: string;
+  readonly sender: string | null;
+  readonly messageId: string | null;
+  readonly claimedMessageId: string | null;
+  readonly fingerprint: string | null;
+}
+
+/** States of a hand-over (architecture §4), the table of events is `states.ts`. */
+export type HandOverState =
+  | 'received'
+  | 'handingOver'
+  | 'delivered'
+  | 'acknowledged'
+  | 'review'
+  | 'rejected'
+  | 'superseded'
+  | 'unknown'
+  | 'undeliverable';
+
+export interface StoredPayload {
+  readonly ordinal: number;
+  readonly href: string;
+  readonly mimeType: string;
+  readonly characterSet: string | null;
+  readonly compressed: boolean;
+  readonly sha256: Uint8Array;
+  readonly bytes: number;
+  /** In the row, or the absolute path of the content file; null once purged. */
+  readonly data: Uint8Array | { readonly file: string } | null;
+}
+
+/** One row of the outbox with all that metadata.json needs. */
+export interface HandOver {
+  /** The hand-over number: unique in the database, rising in commit order. */
+  readonly number: number;
+  readonly state: HandOverState;
+  readonly bootId: string | null;
+  readonly directory: string | null;
+  readonly attempts: number;
+  /** 0 for the first hand-over of a message, n for its n-th redelivery. */
+  readonly redelivery: number;
+  readonly reason: string | null;
+  readonly possibleDuplicate: boolean;
+  readonly message: {
+    readonly id: number;
+    readonly sender: string;
+    readonly messageId: string;
+    readonly ebTimestampText: string;
+    readonly receivedAt: number;
+    readonly routing: Routing;
+    readonly warnings: readonly string[];
+    readonly outsideWindow: boolean;
+    readonly supersedes: string | null;
+  };
+  readonly payloads: readonly StoredPayload[];
+}
+
+/** The part of the store that the delivery works on. */
+export interface Outbox {
+  /** Rows in state `received`, oldest first, with payload data, at most `limit` and about `maxBytes` of blobs. */
+  pending(limit: number): Promise<HandOver[]>;
+  inState(state: HandOverState, limit: number): Promise<HandOver[]>;
+  /** The row update that decides: commits `received` → `handingOver` with boot id and directory name; gives the numbers that won. */
+  startHandingOver(rows: readonly { number: number; directory: string }[], bootId: string, at: number): Promise<number[]>;
+  delivered(numbers: readonly number[], at: number): Promise<void>;
+  /** Counts one failure that is this message's own; the fifth makes it `undeliverable`. Returns the state now. */
+  failed(number: number, error: string, at: number): Promise<HandOverState>;
+  /** `handingOver` → `received` again (marked possibleDuplicate) or `unknown` or `review`, by reconciliation. */
+  reconcile(number: number, event: 'redeliverAfterPowerLoss' | 'reviewAfterPowerLoss' | 'lost' | 'restored', at: number): Promise<void>;
+  /** Ids of the marker files that belong to this database; null before the first start. */
+  markers(): Promise<{ inbox: string; staging: string } | null>;
+  setMarkers(markers: { inbox: string; staging: string }): Promise<void>;
+  highestHandOver(): Promise<number>;
+}
+
+export interface PurgeReport {
+  readonly keys: number;
+  readonly messages: number;
+  readonly payloads: number;
+  readonly evidence: number;
+  readonly files: number;
+}
+
+export interface MessageSummary extends MessageKey {
+  readonly id: number;
+  readonly receivedAt: number;
+  readonly purpose: string;
+  readonly state: HandOverState | 'test' | 'none';
+  readonly documentType: string | null;
+  readonly originalSender: string | null;
+  readonly finalRecipient: string | null;
+  readonly receipts: number;
+  readonly suppressions: number;
+}
+
+export interface Evidence {
+  readonly summary: MessageSummary;
+  readonly routing: Routing;
+  readonly warnings: readonly string[];
+  readonly envelope: Uint8Array | null;
+  readonly chain: readonly Uint8Array[];
+  readonly receipts: readonly StoredAnswer[];
+  readonly handOvers: readonly { readonly number: number; readonly state: HandOverState; readonly directory: string | null; readonly at: number }[];
+  readonly decisions: readonly { readonly at: number; readonly decision: string; readonly detail: string }[];
+}
+
+export interface Store {
+  findRequest(digest: Uint8Array, now: number): Promise<KnownRequest | null>;
+  find(key: MessageKey, referenceSet: Uint8Array, now: number): Promise<KnownMessage | null>;
+  accept(message: NewMessage): Promise<AcceptOutcome>;
+  /** Never rejects and never blocks an answer: a suppression that cannot be recorded is counted in `gaps()`. */
+  suppress(s: Suppression): void;
+  gaps(): number;
+  /** Written in the background into a bounded ring. Never rejects. */
+  refuse(r: Refusal): void;
+  /** Number of rows by state, for health and metrics: reviews, unknown, undeliverable, waiting. */
+  counts(): Promise<Readonly<Record<HandOverState, number>>>;
+  messages(o: { limit: number; before?: number; sender?: string; messageId?: string }): Promise<MessageSummary[]>;
+  evidence(idOrMessageId: string): Promise<Evidence | null>;
+  purge(o: { now: number; payloadRetention: number; evidenceRetention: number; dryRun: boolean }): Promise<PurgeReport>;
+  readonly outbox: Outbox;
+  /** Waits for what is queued, then closes. */
+  close(): Promise<void>;
+}
+
+/** `busy`, `full` and `io` become 503 (try again); `restored` stops the start; `fatal` (an fsync failed) ends the process. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: 'busy' | 'full' | 'io' | 'fatal' | 'newer-schema' | 'closed';
+  constructor(code: StoreError['code'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
