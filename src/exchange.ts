@@ -1,0 +1,31 @@
+/**
+ * One message on its way through the door: what `http/` hands to the journey and what it gets back. The types lie above the layers
+ * because `receive.ts` fulfils them and no layer may import `http/` (architecture §1).
+ */
+
+/** A request that passed admission: POST, a media type that may be AS4, a declared length within the limit. */
+export interface IncomingRequest {
+  /** The header's value as received; `receive` parses it again because the boundary is in it. */
+  readonly contentType: string | undefined;
+  /** Declared bytes; null when the body is chunked. */
+  readonly contentLength: number | null;
+  /**
+   * The body, once. Throws `As4Error` EBMS:0004 (status 413) beyond the size limit, `TransportRefusal` 408 when the upload is too
+   * slow and 400 when the sender goes away.
+   */
+  readonly body: AsyncIterable<Buffer>;
+  /** The peer's IP address as the socket knows it; never out of a header. */
+  readonly remoteAddress: string;
+}
+
+/** What is sent back, to the byte. `contentType` and `body` are both null for an answer without content (204). */
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly body: Uint8Array | null;
+  /** Seconds for Retry-After. */
+  readonly retryAfter?: number;
+}
+
+/** The journey of one message. Never rejects: whatever goes wrong is an answer. */
+export type Receive = (request: IncomingRequest) => Promise<Answer>;
