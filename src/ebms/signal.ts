@@ -100,7 +100,7 @@ function referenceText(reference: ReferenceCopy): string {
 
 /** Descriptions may quote the sender; what XML 1.0 §2.2 cannot carry must not make our own answer malformed. */
 function legal(value: string): string {
-  return value.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
+  return value.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu, '\ufffd');
 }
 
 /** xsd:token: runs of white space are one blank. */
