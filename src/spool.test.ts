@@ -12,11 +12,11 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'spool-'));
 });
 
-it('keeps a small payload in memory and touches no disk', () => {
+it('keeps a small payload in memory and touches no disk', async () => {
   const spool = openSpool(root, 10, newId);
   const sink = spool.sink();
-  sink.write(Buffer.from('hello'));
-  sink.write(Buffer.from('world'));
+  await sink.write(Buffer.from('hello'));
+  await sink.write(Buffer.from('world'));
   expect(sink.finish().toString()).toBe('helloworld');
   spool.close();
 });
