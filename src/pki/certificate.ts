@@ -1,6 +1,5 @@
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
-import * as asn1js from 'asn1js';
-import { childrenOf, decodeDer, oidOf } from './asn1.ts';
+import { type Der, DerReader, TAG } from './der.ts';
 import { PkiError } from './errors.ts';
 import { COMMON_NAME, type DistinguishedName, readDn, valuesOf } from './names.ts';
 
@@ -61,7 +60,7 @@ export interface Certificate {
 
 /** A real access-point certificate has 1.5 KB. */
 const MAX_BYTES = 16 * 1024;
-const WHAT = 'The certificate';
+const reader = new DerReader('bad-certificate', 'The certificate');
 
 /** Decodes one certificate, DER. Throws PkiError `bad-certificate`. */
 export function readCertificate(der: Uint8Array): Certificate {
@@ -73,28 +72,28 @@ export function readCertificate(der: Uint8Array): Certificate {
  * no more than that. Throws PkiError `bad-certificate`.
  */
 export function parseX509(der: Uint8Array): X509Certificate {
-  if (der.length > MAX_BYTES) throw new PkiError('bad-certificate', `${WHAT} is larger than ${MAX_BYTES} bytes`);
+  if (der.length > MAX_BYTES)
+    throw new PkiError('bad-certificate', `The certificate is larger than ${MAX_BYTES} bytes`);
   let x509: X509Certificate;
   try {
     x509 = new X509Certificate(der);
   } catch (cause) {
-    throw new PkiError('bad-certificate', `${WHAT} cannot be read`, cause);
+    throw new PkiError('bad-certificate', `The certificate cannot be read`, cause);
   }
   // OpenSSL also takes PEM, BER and trailing bytes; then the octets that came are not the certificate that is judged.
-  if (!x509.raw.equals(der)) throw new PkiError('bad-certificate', `${WHAT} is not exactly one DER certificate`);
+  if (!x509.raw.equals(der))
+    throw new PkiError('bad-certificate', `The certificate is not exactly one DER certificate`);
   return x509;
 }
 
 /** Second half of `readCertificate`. Throws PkiError `bad-certificate` or `bad-name`. */
 export function describeCertificate(x509: X509Certificate): Certificate {
   const der = x509.raw;
-  const [tbs] = childrenOf(decodeDer(der, 'bad-certificate', WHAT), 'bad-certificate', WHAT);
-  const fields = childrenOf(tbs, 'bad-certificate', WHAT);
-  // [0] version is there in every v3 certificate; a v1 certificate has no extensions and fails the rules later.
-  const at = fields[0]?.idBlock.tagClass === 3 ? 1 : 0;
-  const extensions = readExtensions(
-    fields.find((f, i) => i > at && f.idBlock.tagClass === 3 && f.idBlock.tagNumber === 3),
-  );
+  const [tbs] = reader.inside(reader.one(der), TAG.sequence);
+  const fields = reader.inside(tbs, TAG.sequence);
+  // A v1 certificate begins without [0] version; it has no extensions and so fails the rules for CAs and leaves.
+  const at = fields[0]?.tag === 0xa0 ? 1 : 0;
+  const extensions = readExtensions(fields.find((field) => field.tag === 0xa3));
   const subject = readDn(fields[at + 4]);
   const commonNames = valuesOf(subject, COMMON_NAME);
   const constraints = extensions.get(EXTENSION.basicConstraints);
@@ -118,7 +117,7 @@ export function describeCertificate(x509: X509Certificate): Certificate {
     ca,
     pathLength,
     criticalExtensions: [...extensions].filter(([, e]) => e.critical).map(([oid]) => oid),
-    signatureAlgorithm: oidOf(childrenOf(fields[at + 1], 'bad-certificate', WHAT)[0], 'bad-certificate', WHAT),
+    signatureAlgorithm: reader.oid(reader.inside(fields[at + 1], TAG.sequence)[0]),
   };
 }
 
@@ -127,71 +126,54 @@ export function plainSerial(hex: string): string {
   return hex.toLowerCase().replace(/^0+(?=.)/, '');
 }
 
-/** One extension of a certificate or CRL; `value` is the DER inside the OCTET STRING. */
-export interface Extension {
+interface Extension {
   readonly critical: boolean;
-  readonly value: Uint8Array;
+  /** The DER inside the OCTET STRING. */
+  readonly value: Buffer;
 }
 
-/** Extensions by OID out of the explicitly tagged field. Throws when one occurs twice (RFC 5280 §4.2). */
-export function readExtensions(tagged: asn1js.AsnType | undefined): ReadonlyMap<string, Extension> {
+/** Extensions by OID. One that occurs twice makes the certificate unreadable (RFC 5280 §4.2). */
+function readExtensions(tagged: Der | undefined): ReadonlyMap<string, Extension> {
   const found = new Map<string, Extension>();
   if (tagged === undefined) return found;
-  const [list] = tagged instanceof asn1js.Constructed ? tagged.valueBlock.value : [];
-  for (const node of childrenOf(list, 'bad-certificate', WHAT)) {
-    const parts = childrenOf(node, 'bad-certificate', WHAT);
-    const oid = oidOf(parts[0], 'bad-certificate', WHAT);
-    const critical = parts[1] instanceof asn1js.Boolean && parts[1].valueBlock.value;
-    const wrapped = parts.at(-1);
-    if (!(wrapped instanceof asn1js.OctetString) || found.has(oid)) {
-      throw new PkiError('bad-certificate', `${WHAT} has the extension ${oid} twice, or without a value`);
-    }
-    found.set(oid, { critical, value: wrapped.valueBlock.valueHexView });
+  for (const extension of reader.inside(reader.one(tagged.content), TAG.sequence)) {
+    const parts = reader.inside(extension, TAG.sequence);
+    const oid = reader.oid(parts[0]);
+    if (found.has(oid)) throw reader.fail(`has the extension ${oid} twice`);
+    const critical = parts.length === 3 && reader.boolean(parts[1]);
+    found.set(oid, { critical, value: reader.content(parts.at(-1), TAG.octetString) });
   }
   return found;
 }
 
-function decode(value: Uint8Array | undefined): asn1js.AsnType | null {
-  return value === undefined ? null : decodeDer(value, 'bad-certificate', `${WHAT}'s extension`);
-}
-
-function readBasicConstraints(value: Uint8Array | undefined): { ca: boolean; pathLength: number | null } {
-  const node = decode(value);
-  if (node === null) return { ca: false, pathLength: null };
-  const parts = childrenOf(node, 'bad-certificate', WHAT);
-  const pathLength = parts.find((part) => part instanceof asn1js.Integer);
+function readBasicConstraints(value: Buffer | undefined): { ca: boolean; pathLength: number | null } {
+  if (value === undefined) return { ca: false, pathLength: null };
+  const parts = reader.inside(reader.one(value), TAG.sequence);
+  const pathLength = parts.find((part) => part.tag === TAG.integer)?.content;
   return {
-    ca: parts[0] instanceof asn1js.Boolean && parts[0].valueBlock.value,
-    pathLength: pathLength instanceof asn1js.Integer ? pathLength.valueBlock.valueDec : null,
+    ca: parts[0]?.tag === TAG.boolean && reader.boolean(parts[0]),
+    pathLength: pathLength === undefined ? null : Number.parseInt(pathLength.toString('hex'), 16),
   };
 }
 
-function readKeyUsage(value: Uint8Array | undefined): ReadonlySet<KeyUsage> | null {
-  const node = decode(value);
-  if (node === null) return null;
-  if (!(node instanceof asn1js.BitString)) throw new PkiError('bad-certificate', `${WHAT} has an unreadable keyUsage`);
-  const octets = node.valueBlock.valueHexView;
+function readKeyUsage(value: Buffer | undefined): ReadonlySet<KeyUsage> | null {
+  if (value === undefined) return null;
+  const octets = reader.content(reader.one(value), TAG.bitString).subarray(1); // the first counts unused bits
   return new Set(KEY_USAGES.filter((_, bit) => (((octets[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1) === 1));
 }
 
-function readOids(value: Uint8Array | undefined): readonly string[] | null {
-  const node = decode(value);
-  if (node === null) return null;
-  return childrenOf(node, 'bad-certificate', WHAT).map((oid) => oidOf(oid, 'bad-certificate', WHAT));
+function readOids(value: Buffer | undefined): readonly string[] | null {
+  return value === undefined ? null : reader.inside(reader.one(value), TAG.sequence).map((oid) => reader.oid(oid));
 }
 
-function readOctets(value: Uint8Array | undefined): Buffer | null {
-  const node = decode(value);
-  if (node === null) return null;
-  if (!(node instanceof asn1js.OctetString))
-    throw new PkiError('bad-certificate', `${WHAT} has an unreadable key identifier`);
-  return Buffer.from(node.valueBlock.valueHexView);
+function readOctets(value: Buffer | undefined): Buffer | null {
+  return value === undefined ? null : reader.content(reader.one(value), TAG.octetString);
 }
 
 function keyOf(x509: X509Certificate): KeyObject {
   try {
     return x509.publicKey;
   } catch (cause) {
-    throw new PkiError('bad-certificate', `${WHAT} has a public key of an unknown kind`, cause);
+    throw new PkiError('bad-certificate', `The certificate has a public key of an unknown kind`, cause);
   }
 }

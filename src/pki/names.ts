@@ -1,5 +1,4 @@
-import * as asn1js from 'asn1js';
-import { childrenOf, decodeDer, oidOf } from './asn1.ts';
+import { type Der, DerReader, TAG } from './der.ts';
 import { PkiError } from './errors.ts';
 
 /** One AttributeTypeAndValue of X.501: `type` is a dotted OID, `value` the decoded string, or `#` and the BER in hex. */
@@ -66,23 +65,40 @@ export const COMMON_NAME = '2.5.4.3';
 /** X.520 organizationalUnitName. */
 export const ORGANIZATIONAL_UNIT = '2.5.4.11';
 
-const UNFIT = 'The distinguished name';
+const der = new DerReader('bad-name', 'The distinguished name');
 
-/** Reads a Name out of a decoded certificate or CRL. Throws PkiError `bad-name`. */
-export function readDn(name: asn1js.AsnType | undefined): DistinguishedName {
-  const rdns = childrenOf(name, 'bad-name', UNFIT).map((rdn) =>
-    childrenOf(rdn, 'bad-name', UNFIT).map((pair): NameAttribute => {
-      const [type, value] = childrenOf(pair, 'bad-name', UNFIT);
-      return { type: oidOf(type, 'bad-name', UNFIT), value: stringOf(value) };
+/** Reads a Name out of a certificate or CRL. Throws PkiError `bad-name`. */
+export function readDn(name: Der | undefined): DistinguishedName {
+  const rdns = der.inside(name, TAG.sequence).map((rdn) =>
+    der.inside(rdn, TAG.set).map((pair): NameAttribute => {
+      const [type, value] = der.inside(pair, TAG.sequence);
+      return { type: der.oid(type), value: stringOf(value) };
     }),
   );
   return { source: 'der', rdns };
 }
 
-function stringOf(node: asn1js.AsnType | undefined): string {
-  if (node === undefined) throw new PkiError('bad-name', `${UNFIT} is not built as X.509 says`);
-  if (node instanceof asn1js.BaseStringBlock) return String(node.valueBlock.value);
-  return `#${Buffer.from(node.toBER()).toString('hex')}`;
+/** DirectoryString and its kin (X.520 §6.1) by identifier octet; any other type stays hex. */
+function stringOf(value: Der | undefined): string {
+  if (value === undefined) throw der.fail('is not built as X.509 says');
+  switch (value.tag) {
+    case 0x0c: // UTF8String
+    case 0x12: // NumericString
+    case 0x13: // PrintableString
+    case 0x16: // IA5String
+    case 0x1a: // VisibleString
+      return value.content.toString('utf8');
+    case 0x14: // TeletexString, in practice always Latin-1
+      return value.content.toString('latin1');
+    case 0x1e: // BMPString
+      return value.content.length % 2 === 0 ? Buffer.from(value.content).swap16().toString('utf16le') : hexOf(value);
+    default:
+      return hexOf(value);
+  }
+}
+
+function hexOf(value: Der): string {
+  return `#${value.whole.toString('hex')}`;
 }
 
 /**
@@ -141,11 +157,9 @@ function attributeOf(raw: string, whole: string): NameAttribute {
 function unescapeValue(written: string): string {
   // An escaped blank at the end belongs to the value (RFC 4514 §2.4), blanks around it do not.
   let text = written.replace(/((?:^|[^\\])(?:\\\\)*\\\s)?\s*$/, '$1');
-  if (/^#(?:[0-9a-f]{2})+$/i.test(text))
-    return stringOf(decodeDer(Buffer.from(text.slice(1), 'hex'), 'bad-name', UNFIT));
+  if (/^#(?:[0-9a-f]{2})+$/i.test(text)) return stringOf(der.one(Buffer.from(text.slice(1), 'hex')));
   if (text.startsWith('"')) {
-    if (text.length < 2 || !text.endsWith('"'))
-      throw new PkiError('bad-name', `${UNFIT} has text beside a quoted value`);
+    if (text.length < 2 || !text.endsWith('"')) throw der.fail('has text beside a quoted value');
     text = text.slice(1, -1);
   }
   // Hex pairs are octets of UTF-8 (RFC 4514 §2.4): a run of them is decoded together.
