@@ -1,0 +1,51 @@
+import { sep } from 'node:path';
+import type { z } from 'zod';
+import type { configSchema } from './schema.ts';
+
+type Values = Readonly<z.output<typeof configSchema>>;
+
+/**
+ * What no single key shows: values that contradict each other. Paths are absolute by now.
+ * @param given dotted names of the keys that the operator has set
+ * @returns sentences
+ */
+export function contradictions(c: Values, given: ReadonlySet<string>): string[] {
+  const found: string[] = [];
+  const { certificate, key, pkcs12 } = c.identity;
+  if (pkcs12 !== '' && (certificate !== '' || key !== '')) {
+    found.push('identity.pkcs12 replaces identity.certificate and identity.key; set either the one or the two.');
+  } else if (pkcs12 === '' && certificate === '') {
+    found.push('identity.certificate is empty; name our access point certificate, or set identity.pkcs12.');
+  } else if (pkcs12 === '' && key === '') {
+    found.push('identity.key is empty; name the private key of identity.certificate.');
+  }
+  if (c.environment === 'production') {
+    if (!['certificate', 'pkcs12'].some((k) => given.has(`identity.${k}`))) {
+      found.push(
+        'environment is "production", so identity.certificate and identity.key (or identity.pkcs12) must be set: the default is a test certificate.',
+      );
+    }
+    if (!given.has('trust.issuers')) {
+      found.push('environment is "production", so trust.issuers must be set: the default is a test CA.');
+    }
+  }
+  const { inbox, staging } = c.delivery;
+  if (inbox === staging) {
+    found.push(
+      'delivery.inbox and delivery.staging are the same directory; the backend would see half-written messages.',
+    );
+  } else if (staging.startsWith(inbox + sep)) {
+    found.push(
+      'delivery.staging lies inside delivery.inbox; the backend would see half-written messages. Put it beside the inbox.',
+    );
+  } else if (inbox.startsWith(staging + sep)) {
+    found.push('delivery.inbox lies inside delivery.staging, which is cleaned at every start. Put it beside.');
+  }
+  if (c.limits.envelope > c.http.maxBody)
+    found.push('limits.envelope is larger than http.maxBody, which holds the envelope.');
+  if (c.limits.buffer > c.limits.buffered)
+    found.push('limits.buffer, for one request, is larger than limits.buffered, for all of them.');
+  if (c.http.headersTimeout > c.http.requestTimeout)
+    found.push('http.headersTimeout is longer than http.requestTimeout, which includes it.');
+  return found;
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { choice, duration, fileMode, integer, path, paths, secret, size, storeUrl, text } from './fields.ts';
+
+const MANY = 1_000_000;
+
+/** Every key with its type, default and comment (architecture §7). The names are a contract with operators: keys are only ever added. */
+export const configSchema = z.strictObject({
+  environment: choice(['test', 'production'], '"production" refuses certificates of a test CA, also our own.'),
+  http: section({
+    host: text('127.0.0.1', 'a host name or an IP address', 'Address to listen on; "0.0.0.0" for all.', /^\S+$/),
+    port: integer(8080, { min: 0, max: 65535 }, 'Port to listen on; 0 takes any that is free (the log says which).'),
+    path: text('/as4', 'a path that begins with "/"', 'Where messages are posted to.', /^\/[^\s?#]*$/),
+    maxBody: size('110MB', 'Largest request. Peppol asks for payloads of 100 MB.'),
+    inFlight: integer(
+      64,
+      { min: 1, max: MANY },
+      'Messages worked on at a time; the next one gets 503 and comes again.',
+    ),
+    waiting: integer(256, { min: 0, max: MANY }, 'Requests that may wait for another copy of the same message.'),
+    waitForCopy: duration('20s', 'How long a copy waits for the one that came first, then 503.'),
+    headersTimeout: duration('15s', 'Time for the header of a request to arrive.'),
+    requestTimeout: duration('5m', 'Time for a whole request to arrive.'),
+    keepAliveTimeout: duration('65s', 'An idle connection is closed after this. Longer than that of a proxy in front.'),
+    retryAfter: duration('30s', 'What a 503 tells the sender to wait.'),
+    shutdownTimeout: duration('30s', 'Time for requests in flight to finish after SIGTERM.'),
+  }),
+  identity: section({
+    certificate: path('certs/receiver.crt', 'Our access point certificate (PEM; issuers may follow it).', {
+      required: false,
+    }),
+    key: path('certs/receiver.key', 'Its private key (PEM).', { required: false }),
+    pkcs12: path('', 'Instead of both: a PKCS#12 file.', { required: false }),
+    password: secret('Of the PKCS#12 file or of an encrypted key. Better in QUITTANCE_IDENTITY__PASSWORD.'),
+    previousKey: path('', 'Private key of the certificate before: still decrypts during roll-over.', {
+      required: false,
+    }),
+  }),
+  trust: section({
+    issuers: path(
+      'certs/trust.pem',
+      'The access point CAs, and the self-signed roots above them (PEM). A root never issues a leaf.',
+      { required: true },
+    ),
+    crls: paths(['certs/ap-ca.crl'], 'Revocation lists of those CAs (DER or PEM).'),
+    revocation: choice(
+      ['hard', 'soft', 'off'],
+      'Without a valid list: "hard" answers 503, "soft" accepts and warns, "off" never looks.',
+    ),
+  }),
+  store: section({
+    url: storeUrl('sqlite:var/quittance.db', 'The database. Large payloads lie in a directory beside it.'),
+    minFree: size('1GB', 'With less free space new messages get 503; duplicates are still answered.'),
+  }),
+  delivery: section({
+    inbox: path('var/inbox', 'Where the backend finds one directory per message.', { required: true }),
+    staging: path('var/staging', 'Where they are made; on the same file system as the inbox.', { required: true }),
+    mode: fileMode(
+      '0770',
+      'Permissions of a directory in the inbox (files: without x). The backend must be able to delete it.',
+    ),
+    group: text(
+      '',
+      'a group name or number, or ""',
+      'Group that the directories are given to; "" leaves it.',
+      /^[^\s:]*$/,
+    ),
+    afterPowerLoss: choice(
+      ['deliver', 'review'],
+      'A hand-over whose fate a power loss hides: again, marked possibleDuplicate, or kept for review.',
+    ),
+  }),
+  serviced: section({
+    file: path('', 'Who is serviced: a list that is read again when it changes. "" is everything.', {
+      required: false,
+    }),
+  }),
+  peppol: section({
+    sbdh: choice(['strict', 'report'], '"report" turns format faults of the SBDH (not contradictions) into warnings.'),
+  }),
+  duplicates: section({
+    window: duration('90d', 'How long a MessageId is remembered.'),
+    staleTimestamp: choice(
+      ['review', 'deliver', 'refuse'],
+      'A new message whose signed eb:Timestamp is older than the window: perhaps a replay.',
+    ),
+    outsideWindow: choice(
+      ['deliver'],
+      'A MessageId whose window has passed, in a fresh message: delivered with a warning.',
+    ),
+    rebuilt: choice(
+      ['own-receipt', 'first-receipt'],
+      'A repeat with rebuilt headers: its own receipt, or the bytes of the first one.',
+    ),
+    heldPerSender: integer(1000, { min: 0, max: MANY }, 'Conflicting messages kept as evidence, per sender.'),
+  }),
+  retention: section({
+    payload: duration('30d', 'Payloads are kept this long in the database after they were received.'),
+    evidence: duration('400d', 'Envelope, signer and receipts: what proves later who sent what.'),
+  }),
+  limits: section({
+    envelope: size('256KiB', 'Largest SOAP envelope.'),
+    parts: integer(32, { min: 1, max: 1000 }, 'MIME parts of a message.'),
+    partHeaders: size('16KiB', 'Header bytes of one MIME part.'),
+    payload: size('250MB', 'Largest payload once decompressed.'),
+    ratio: integer(1000, { min: 1, max: MANY }, 'Decompressed bytes per compressed byte.'),
+    xmlAttachment: size(
+      '20MB',
+      'Largest attachment that its sender has declared to be XML, which must be canonicalised.',
+    ),
+    buffer: size('1MiB', 'Requests up to this are held in memory whole; larger ones stream.'),
+    buffered: size('64MiB', 'Memory for that over all requests.'),
+  }),
+  log: section({
+    level: choice(['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'], 'The least level that is logged.'),
+  }),
+});
+
+/** The configuration as the program uses it: milliseconds, bytes and absolute paths; nothing in it can be changed. */
+export type Config = DeepReadonly<z.output<typeof configSchema>>;
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+
+function section<T extends z.ZodRawShape>(shape: T) {
+  // The schema gives every key its default, so an absent section is an empty one.
+  return z.strictObject(shape).prefault({} as never);
+}
