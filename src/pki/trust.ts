@@ -1,32 +1,19 @@
-import type { Certificate } from './certificate.ts';
-
-/** Why a certificate is refused; stable, for metrics and tests. */
-export type RefusalReason =
-  | 'malformed'
-  | 'self-signed'
-  | 'unknown-issuer'
-  | 'issued-by-root'
-  | 'bad-issuer-signature'
-  | 'weak-signature'
-  | 'expired'
-  | 'not-yet-valid'
-  | 'issuer-not-valid'
-  | 'issuer-revoked'
-  | 'ca-certificate'
-  | 'key-usage'
-  | 'extended-key-usage'
-  | 'critical-extension'
-  | 'weak-key'
-  | 'common-name'
-  | 'seat-id'
-  | 'revoked';
+import { hash } from 'node:crypto';
+import { type Certificate, describeCertificate, parseX509 } from './certificate.ts';
+import { type Crl, readCrl } from './crl.ts';
+import { PkiError } from './errors.ts';
+import { readPkiFile } from './files.ts';
+import { type Issuer, isIssuedBy, isSignedBy, readIssuers } from './issuers.ts';
+import { LEAF_RULES, type RefusalReason } from './leaf-rules.ts';
+import { formatDn } from './names.ts';
+import { type CrlIndex, indexCrls, isUsable, statusOf } from './revocation.ts';
 
 /** What the trust store says of a certificate. `text` is for the sender's operator; nothing internal is in it. */
 export type TrustVerdict =
   | {
       readonly status: 'trusted';
       readonly certificate: Certificate;
-      /** The leaf, its issuing CA, and the root above it when one is configured. */
+      /** The leaf, its issuing CA, the root. */
       readonly chain: readonly Certificate[];
       readonly warnings: readonly string[];
     }
@@ -37,11 +24,183 @@ export type TrustVerdict =
 export interface TrustOptions {
   /** PEM bundle: the access-point CAs, and the self-signed roots above them. */
   readonly issuers: string;
-  /** CRL files, PEM or DER. */
+  /** CRL files, PEM or DER; not read when `revocation` is `off`. */
   readonly crls: readonly string[];
   readonly revocation: 'hard' | 'soft' | 'off';
   /** `production` refuses a bundle that holds test CAs. */
   readonly environment: 'test' | 'production';
   /** Epoch milliseconds; for `degraded`. */
   readonly now: () => number;
+}
+
+/** What was read from the files at one moment; replaced as a whole. */
+interface Anchors {
+  readonly issuers: readonly Issuer[];
+  readonly crls: CrlIndex;
+}
+
+interface Remembered {
+  readonly verdict: TrustVerdict;
+  /** The verdict holds for times from `from` until before `until`. */
+  readonly from: number;
+  readonly until: number;
+}
+
+const REMEMBER_MS = 3_600_000;
+const REMEMBER_COUNT = 10_000;
+
+/** The closed list of CAs whose access points may send to us, their CRLs, and the verdicts of the last hour. */
+export class TrustStore {
+  readonly #options: TrustOptions;
+  #anchors: Anchors;
+  #verdicts = new Map<string, Remembered>();
+  #reloadFault: string | null = null;
+
+  private constructor(options: TrustOptions, anchors: Anchors) {
+    this.#options = options;
+    this.#anchors = anchors;
+  }
+
+  /** Reads the files. Throws PkiError that names the file and says what to do. */
+  static async load(options: TrustOptions): Promise<TrustStore> {
+    return new TrustStore(options, await readAnchors(options));
+  }
+
+  /** Reads the files again and forgets all verdicts. When it throws (PkiError), what was loaded before stays in force. */
+  async reload(): Promise<void> {
+    try {
+      this.#anchors = await readAnchors(this.#options);
+    } catch (fault) {
+      this.#reloadFault = fault instanceof PkiError ? fault.message : 'unexpected fault';
+      throw fault;
+    }
+    this.#reloadFault = null;
+    this.#verdicts = new Map();
+  }
+
+  /** The issuing CAs with their roots, in the order of the file. */
+  get issuers(): readonly Issuer[] {
+    return this.#anchors.issuers;
+  }
+
+  /**
+   * May this certificate, DER, sign messages at the time `at` (epoch milliseconds)? Never throws. A verdict is remembered by
+   * fingerprint for an hour, or until a date of the certificate, its CAs or CRLs passes; strangers' certificates never are,
+   * or a flood of them would push out those of our senders.
+   */
+  judge(der: Uint8Array, at: number): TrustVerdict {
+    const fingerprint = hash('sha256', der, 'hex');
+    const known = this.#verdicts.get(fingerprint);
+    if (known !== undefined && known.from <= at && at < known.until) return known.verdict;
+    const found = findIssuer(der, this.#anchors.issuers);
+    if (!('issuer' in found)) return found;
+    const { leaf, issuer } = found;
+    const lists = { ca: this.#listsOf(issuer.certificate), root: this.#listsOf(issuer.root) };
+    const verdict = this.#judgeChained(leaf, issuer, lists, at);
+    this.#remember(fingerprint, {
+      verdict,
+      from: at,
+      until: nextChange(leaf, issuer, [...lists.ca, ...lists.root], at),
+    });
+    return verdict;
+  }
+
+  #listsOf(ca: Certificate): readonly Crl[] {
+    return this.#anchors.crls.get(ca.fingerprint) ?? [];
+  }
+
+  #judgeChained(
+    leaf: Certificate,
+    issuer: Issuer,
+    lists: { readonly ca: readonly Crl[]; readonly root: readonly Crl[] },
+    at: number,
+  ): TrustVerdict {
+    const broken = LEAF_RULES.find((rule) => rule.broken(leaf, issuer, at));
+    if (broken !== undefined) return refused(broken.reason, broken.text);
+    const chain = [leaf, issuer.certificate, issuer.root];
+    if (this.#options.revocation === 'off') return { status: 'trusted', certificate: leaf, chain, warnings: [] };
+    // A root's list is optional: who gives none relies on the closed list of CAs. Who gives one wants it asked.
+    const ofCa = lists.root.length === 0 ? 'good' : statusOf(issuer.certificate, lists.root, at);
+    const ofLeaf = statusOf(leaf, lists.ca, at);
+    if (ofCa === 'revoked') return refused('issuer-revoked', 'The CA that issued the certificate has been revoked');
+    if (ofLeaf === 'revoked') return refused('revoked', 'The certificate has been revoked');
+    const warnings = ofCa === 'unknown' || ofLeaf === 'unknown' ? ['revocation-unknown'] : [];
+    if (warnings.length > 0 && this.#options.revocation === 'hard') {
+      const text = 'It cannot be decided now whether the certificate has been revoked; try again later';
+      return { status: 'unknown', reason: 'revocation-unknown', text };
+    }
+    return { status: 'trusted', certificate: leaf, chain, warnings };
+  }
+
+  #remember(fingerprint: string, entry: Remembered): void {
+    this.#verdicts.delete(fingerprint);
+    const oldest = this.#verdicts.keys().next();
+    if (this.#verdicts.size >= REMEMBER_COUNT && !oldest.done) this.#verdicts.delete(oldest.value);
+    this.#verdicts.set(fingerprint, entry);
+  }
+
+  /** What an operator must see to: sentences, none when all is well. */
+  degraded(): string[] {
+    const at = this.#options.now();
+    const faults =
+      this.#reloadFault === null ? [] : [`trust files not reloaded, the last good ones hold: ${this.#reloadFault}`];
+    const roots = new Set(this.issuers.map(({ root }) => root));
+    const cas = new Set(this.issuers.map(({ certificate }) => certificate));
+    for (const ca of [...cas, ...roots]) {
+      const name = formatDn(ca.subject);
+      if (at < ca.notBefore || at > ca.notAfter) faults.push(`CA not valid now: ${name}`);
+      if (this.#options.revocation === 'off') continue;
+      const lists = this.#listsOf(ca);
+      if (lists.length === 0 && cas.has(ca)) faults.push(`no CRL of ${name}`);
+      const newest = lists[0];
+      if (newest !== undefined && !lists.some((crl) => isUsable(crl, at))) {
+        const period = `${new Date(newest.thisUpdate).toISOString()} to ${new Date(newest.nextUpdate).toISOString()}`;
+        faults.push(`no current CRL of ${name}: ${newest.file} is for ${period}`);
+      }
+    }
+    return faults;
+  }
+}
+
+async function readAnchors(options: TrustOptions): Promise<Anchors> {
+  const issuers = readIssuers(await readPkiFile(options.issuers), options.issuers, options.environment);
+  const files = options.revocation === 'off' ? [] : options.crls;
+  const crls = await Promise.all(files.map(async (file) => readCrl(await readPkiFile(file), file)));
+  return { issuers, crls: indexCrls(crls, issuers) };
+}
+
+function refused(reason: RefusalReason, text: string): TrustVerdict & { status: 'refused' } {
+  return { status: 'refused', reason, text };
+}
+
+/** Cheapest checks first: a stranger's certificate costs one parse, and a signature only when it names one of our CAs. */
+function findIssuer(
+  der: Uint8Array,
+  issuers: readonly Issuer[],
+): { readonly leaf: Certificate; readonly issuer: Issuer } | (TrustVerdict & { status: 'refused' }) {
+  try {
+    const x509 = parseX509(der);
+    const named = issuers.filter(({ certificate }) => x509.checkIssued(certificate.x509));
+    const issuer = named.find(({ certificate }) => isSignedBy(x509, certificate));
+    if (issuer !== undefined) return { leaf: describeCertificate(x509), issuer };
+    if (named.length > 0)
+      return refused('bad-issuer-signature', 'The certificate is not signed by the CA that it names');
+    if (x509.issuer === x509.subject) return refused('self-signed', 'The certificate is self-signed');
+    return issuers.some(({ root }) => isIssuedBy(x509, root))
+      ? refused('issued-by-root', 'The certificate is issued by a root, not by an access-point CA')
+      : refused('unknown-issuer', 'The certificate is not issued by a trusted access-point CA');
+  } catch (fault) {
+    if (fault instanceof PkiError) return refused('malformed', 'The certificate cannot be read');
+    throw fault;
+  }
+}
+
+/** The first moment after `at` at which the verdict may become another one. */
+function nextChange(leaf: Certificate, issuer: Issuer, crls: readonly Crl[], at: number): number {
+  const validities = [leaf, issuer.certificate, issuer.root].flatMap((c) => [c.notBefore, c.notAfter + 1]);
+  const updates = crls.flatMap((crl) => [crl.thisUpdate, crl.nextUpdate]);
+  return [...validities, ...updates].reduce(
+    (first, moment) => (moment > at && moment < first ? moment : first),
+    at + REMEMBER_MS,
+  );
 }

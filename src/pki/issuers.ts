@@ -1,0 +1,86 @@
+import { type Certificate, EXTENSION, readCertificate } from './certificate.ts';
+import { PkiError } from './errors.ts';
+import { pemBlocks } from './files.ts';
+import { COMMON_NAME, formatDn, ORGANIZATIONAL_UNIT, sameDn, valuesOf } from './names.ts';
+import { SIGNATURE_HASHES } from './signature-algorithms.ts';
+
+/** A CA that may issue access-point certificates, and the self-signed root that vouches for it. */
+export interface Issuer {
+  readonly certificate: Certificate;
+  readonly root: Certificate;
+}
+
+/** Critical extensions whose meaning the rules honour; any other makes a certificate unusable (RFC 5280 §4.2). */
+export const KNOWN_CRITICAL: ReadonlySet<string> = new Set([
+  EXTENSION.basicConstraints,
+  EXTENSION.keyUsage,
+  EXTENSION.extKeyUsage,
+  EXTENSION.certificatePolicies,
+]);
+
+/** True when `issuer` issued `certificate`: names, key identifiers and the signature. */
+export function isIssuedBy(certificate: Certificate['x509'], issuer: Certificate): boolean {
+  return certificate.checkIssued(issuer.x509) && isSignedBy(certificate, issuer);
+}
+
+/** The signature alone. A key that does not fit the algorithm counts as a wrong signature. */
+export function isSignedBy(certificate: Certificate['x509'], issuer: Certificate): boolean {
+  try {
+    return certificate.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads the bundle of access-point CAs and roots, PEM. Self-signed certificates are roots, all others issuing CAs; each of
+ * these must be signed by a root of the bundle. Dates are not judged here: `TrustStore.judge` does, each time anew.
+ * Throws PkiError.
+ */
+export function readIssuers(pem: Buffer, file: string, environment: 'test' | 'production'): Issuer[] {
+  const bundle = pemBlocks(pem.toString('latin1'), 'CERTIFICATE').map((der) => readCa(der, file));
+  const roots = bundle.filter((ca) => sameDn(ca.subject, ca.issuer) && isSignedBy(ca.x509, ca));
+  const cas = bundle.filter((ca) => !roots.includes(ca));
+  if (cas.length === 0) {
+    throw new PkiError('bad-trust-file', `${file} holds no issuing CA: put the access-point CA and its root into it`);
+  }
+  if (environment === 'production') bundle.forEach(refuseTestCa);
+  return cas.map((certificate) => ({ certificate, root: rootOf(certificate, roots, file) }));
+}
+
+function readCa(der: Buffer, file: string): Certificate {
+  const ca = readCertificate(der);
+  const complain = (why: string) => {
+    throw new PkiError('bad-trust-file', `${file}: ${formatDn(ca.subject)} ${why}`);
+  };
+  if (!ca.ca) complain('is not a CA (basicConstraints): only CAs and roots belong into this file');
+  if (ca.keyUsage !== null && !ca.keyUsage.has('keyCertSign')) complain('may not sign certificates (keyUsage)');
+  if (!SIGNATURE_HASHES.has(ca.signatureAlgorithm)) complain('is signed with an algorithm that is too weak');
+  if (ca.rsaBits !== null && ca.rsaBits < 2048) complain('has an RSA key below 2048 bits');
+  const unknown = ca.criticalExtensions.find((oid) => !KNOWN_CRITICAL.has(oid));
+  if (unknown !== undefined) complain(`has the critical extension ${unknown}, which is not known here`);
+  return ca;
+}
+
+function rootOf(ca: Certificate, roots: readonly Certificate[], file: string): Certificate {
+  const root = roots.find((candidate) => isIssuedBy(ca.x509, candidate));
+  if (root === undefined) {
+    const names = `${formatDn(ca.subject)}, issued by ${formatDn(ca.issuer)}`;
+    throw new PkiError('issuer-without-root', `${file} has no root that signed ${names}: add that root to the file`);
+  }
+  if (root.pathLength === 0) {
+    throw new PkiError(
+      'bad-trust-file',
+      `${file}: ${formatDn(root.subject)} allows no CA below it (pathLenConstraint 0)`,
+    );
+  }
+  return root;
+}
+
+function refuseTestCa(ca: Certificate): void {
+  const marks = [...valuesOf(ca.subject, COMMON_NAME), ...valuesOf(ca.subject, ORGANIZATIONAL_UNIT)];
+  if (marks.some((value) => /\bTEST\b/i.test(value))) {
+    const what = `${formatDn(ca.subject)} is a test CA, and environment is "production"`;
+    throw new PkiError('test-issuer-in-production', `${what}: trust the production CA, or set environment = "test"`);
+  }
+}
