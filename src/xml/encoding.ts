@@ -15,13 +15,13 @@ export const HEAD_BYTES = 1024;
  */
 export function decoderFor(head: Uint8Array, charset: string | undefined): Decode {
   const label = byBom(head) ?? byCharset(head, charset) ?? byDeclaration(head) ?? 'utf-8';
-  if (label === 'iso-8859-1' || label === 'us-ascii') return singleByte(label === 'us-ascii');
   let decoder: TextDecoder;
   try {
     decoder = new TextDecoder(label, { fatal: true, ignoreBOM: true });
   } catch (cause) {
     throw new XmlError('unknown-encoding', 'The encoding of the XML is not known here.', { cause });
   }
+  if (decoder.encoding === 'windows-1252') return latin(label);
   return (octets, last) => {
     try {
       return decoder.decode(octets, { stream: !last });
@@ -69,17 +69,23 @@ function withoutBom(head: Uint8Array): string | null {
 }
 
 function normal(charset: string): string {
-  const label = charset.trim().toLowerCase();
-  // The Encoding Standard reads these two as windows-1252; XML means what it says.
-  if (label === 'latin1' || label === 'iso_8859-1' || label === 'iso8859-1') return 'iso-8859-1';
-  if (label === 'ascii') return 'us-ascii';
-  return label;
+  return charset.trim().toLowerCase();
 }
 
-function singleByte(ascii: boolean): Decode {
+/** Code points of windows-1252's octets 0x80 to 0x9F; the five without a character stay C1 controls. */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/**
+ * The Encoding Standard reads US-ASCII and ISO-8859-1 as windows-1252, XML means what it says; and what Node 20 calls windows-1252 is
+ * ISO-8859-1 in truth. So these three are told apart here.
+ */
+function latin(label: string): Decode {
+  const windows = label.endsWith('1252');
+  const ascii = label.endsWith('ascii') || label.startsWith('ansi_x3.4');
   return (octets) => {
     if (ascii && octets.some((octet) => octet > 0x7f))
-      throw new XmlError('bad-encoding', 'The XML is not valid us-ascii.');
-    return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('latin1');
+      throw new XmlError('bad-encoding', 'The XML is not valid US-ASCII.');
+    const text = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('latin1');
+    return windows ? text.replace(/[\x80-\x9f]/g, (c) => WINDOWS_1252[c.charCodeAt(0) - 0x80]!) : text;
   };
 }
