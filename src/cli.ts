@@ -1,0 +1,148 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { CommandError, type ExitCode, type Io } from './commands/io.ts';
+import type { SendArguments } from './commands/send.ts';
+
+/** Wires commander to one file per command; each is loaded only when it runs. */
+function program(io: Io, done: (code: ExitCode) => void): Command {
+  const main = new Command('quittance')
+    .description('Receives Peppol AS4 messages: every retry gets the stored receipt, every document is delivered once.')
+    .version(version())
+    .showHelpAfterError('(--help shows what there is)')
+    .exitOverride();
+
+  command(main, 'serve', 'run the receiver; logs JSON on stdout, stops cleanly on SIGTERM')
+    .option(
+      '--restored',
+      'this database is a restored copy: hand-overs whose fate it cannot know are kept for review',
+      false,
+    )
+    .action(async (o: { config?: string; restored: boolean }) => {
+      const { serve } = await import('./commands/serve.ts');
+      await serve({ config: o.config ?? null, restored: o.restored }, io);
+    });
+
+  command(main, 'init', 'write a configuration file with every key and its comment')
+    .argument('[file]', 'where to; "-" is stdout (default: ./quittance.toml)')
+    .option('--force', 'overwrite a file that exists', false)
+    .action(async (file: string | undefined, o: { config?: string; force: boolean; json: boolean }) => {
+      const { init } = await import('./commands/init.ts');
+      done(await init({ file: file ?? o.config, force: o.force, json: o.json }, io));
+    });
+
+  command(main, 'check', 'load everything, say what is wrong, exit 1 if anything is').action(
+    async (o: { config?: string; json: boolean }) => {
+      const { check } = await import('./commands/check.ts');
+      done(await check({ config: o.config ?? null, json: o.json }, io));
+    },
+  );
+
+  const messages = command(main, 'messages', 'list the messages received, latest first')
+    .option('--limit <n>', 'how many', count, 50)
+    .option('--sender <id>', 'only of this sender (its seat id, the CN of its certificate)')
+    .option('--message-id <id>', 'only with this MessageId')
+    .action(async (o: { config?: string; json: boolean; limit: number; sender?: string; messageId?: string }) => {
+      const { listMessages } = await import('./commands/messages.ts');
+      done(await listMessages({ ...o, config: o.config ?? null }, io));
+    });
+
+  command(messages, 'show', 'everything that is known of one message')
+    .argument('<id>', 'its number in the list, or its MessageId')
+    .option(
+      '--evidence <dir>',
+      'write envelope, certificates and receipts there, with a README on how to verify them elsewhere',
+    )
+    .action(async (id: string, _: unknown, self: Command) => {
+      // The parent has the same options, and commander gives those on either side to whoever came first.
+      const o = self.optsWithGlobals<{ config?: string; json: boolean; evidence?: string }>();
+      const { showMessage } = await import('./commands/messages.ts');
+      done(await showMessage({ id, config: o.config ?? null, json: o.json, evidence: o.evidence ?? null }, io));
+    });
+
+  command(
+    main,
+    'purge',
+    'remove what has expired: keys after their window, payloads and evidence after their retention',
+  )
+    .option('--dry-run', 'only say what would go', false)
+    .action(async (o: { config?: string; json: boolean; dryRun: boolean }) => {
+      const { purge } = await import('./commands/purge.ts');
+      done(await purge({ config: o.config ?? null, json: o.json, dryRun: o.dryRun }, io));
+    });
+
+  command(main, 'send', 'send a test message, show the answers and verify them')
+    .option('--url <url>', 'to where (default: the receiver of the configuration)')
+    .option('--repeat <n>', 'send the same bytes this often', count, 1)
+    .option('--message-id <id>', 'the MessageId (default: a new one)')
+    .option('--document <file>', 'the business document, XML (default: a small invoice)')
+    .option('--sender-cert <file>', 'certificate of the sender, PEM (default: the test one)')
+    .option('--sender-key <file>', 'its private key')
+    .option('--receiver-cert <file>', 'certificate to encrypt for (default: that of the configuration)')
+    .option('--sender <participant>', 'originalSender, such as 0088:7300010000001')
+    .option('--receiver <participant>', 'finalRecipient')
+    .option('--instance-id <id>', 'InstanceIdentifier of the SBDH (default: a new one)')
+    .option('--no-compress', 'leave the payload uncompressed')
+    .option('--ping', 'a ping of the test service, without payload', false)
+    .option('--save <file>', 'keep the bytes that were sent')
+    .option('--replay <file>', 'send bytes kept by --save')
+    .action(async (o: SendArguments) => {
+      const { send } = await import('./commands/send.ts');
+      done(await send(o, io));
+    });
+  return main;
+}
+
+/** A command with the options that all have. */
+function command(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option('--config <file>', 'the configuration (default: ./quittance.toml when there is one)')
+    .option('--json', 'the result as JSON', false);
+}
+
+function count(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return n;
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+}
+
+/** Errors that were foreseen say what to do; of others the operator must be able to send us the stack. */
+function explain(error: unknown, io: Io): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommandError) {
+    io.err(error.message);
+    return error.exitCode;
+  }
+  const e = error instanceof Error ? error : new Error(String(error));
+  const foreseen = ['ConfigError', 'PkiError', 'StoreError', 'DeliveryError', 'ListenError', 'SendError'].includes(
+    e.name,
+  );
+  io.err(foreseen ? e.message : `Unexpected, please report this: ${e.stack}`);
+  return 1;
+}
+
+async function main(): Promise<void> {
+  const io: Io = {
+    env: process.env,
+    cwd: process.cwd(),
+    out: (line) => process.stdout.write(`${line}\n`),
+    err: (line) => process.stderr.write(`${line}\n`),
+  };
+  // A reader that has seen enough ("quittance messages | head") is no error.
+  process.stdout.on('error', (e: NodeJS.ErrnoException) => process.exit(e.code === 'EPIPE' ? 0 : 1));
+  try {
+    await program(io, (code) => {
+      process.exitCode = code;
+    }).parseAsync();
+  } catch (error) {
+    process.exitCode = explain(error, io);
+  }
+}
+
+await main();
