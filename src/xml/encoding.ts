@@ -42,7 +42,7 @@ function byBom(head: Uint8Array): string | null {
 
 function byCharset(head: Uint8Array, charset: string | undefined): string | null {
   if (charset === undefined || charset.trim() === '') return null;
-  const label = normal(charset);
+  const label = charset.trim().toLowerCase();
   // RFC 2781 §4.3: "UTF-16" without BOM is big-endian, but senders who forget the BOM write what their machine does; `<` tells.
   if (label === 'utf-16') return withoutBom(head) ?? 'utf-16be';
   return label;
@@ -58,7 +58,7 @@ function byDeclaration(head: Uint8Array): string | null {
   if (label === undefined) return null;
   if (/^utf-?(16|32)|ucs/i.test(label))
     throw new XmlError('bad-encoding', 'The XML declares an encoding that it is not in.');
-  return normal(label);
+  return label.toLowerCase();
 }
 
 /** UTF-16 seen by how it writes `<`. */
@@ -66,10 +66,6 @@ function withoutBom(head: Uint8Array): string | null {
   if (head[0] === 0 && head[1] === 0x3c) return 'utf-16be';
   if (head[0] === 0x3c && head[1] === 0) return 'utf-16le';
   return null;
-}
-
-function normal(charset: string): string {
-  return charset.trim().toLowerCase();
 }
 
 /** Code points of windows-1252's octets 0x80 to 0x9F; the five without a character stay C1 controls. */

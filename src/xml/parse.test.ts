@@ -136,6 +136,13 @@ describe('parseXml refuses what two readers could take for two documents:', () =
   });
 });
 
+describe('an XmlError', () => {
+  it('stays short, however long the names are that it quotes', () => {
+    const xml = `<a xmlns:p="urn:p"><${'n'.repeat(50_000)}:b/></a>`;
+    expect(() => parse(xml)).toThrow(/^The XML is not well-formed: .{1,120}$/);
+  });
+});
+
 describe('parseXml keeps to its limits:', () => {
   it('octets', () => {
     expect(refusal('<a>äö</a>', { maxBytes: 11 })).toBe('accepted');
