@@ -16,3 +16,13 @@ export function pemBlocks(text: string, label: 'CERTIFICATE' | 'X509 CRL'): Buff
   const pattern = new RegExp(`-----BEGIN ${label}-----([A-Za-z0-9+/=\\s]+)-----END ${label}-----`, 'g');
   return [...text.matchAll(pattern)].map((match) => Buffer.from(match[1] as string, 'base64'));
 }
+
+/** Runs a reader over something out of `file`; its PkiErrors then name the file. */
+export function inFile<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (fault) {
+    if (fault instanceof PkiError) throw new PkiError(fault.code, `${file}: ${fault.message}`, fault);
+    throw fault;
+  }
+}

@@ -1,6 +1,6 @@
 import { type Certificate, EXTENSION, readCertificate } from './certificate.ts';
 import { PkiError } from './errors.ts';
-import { pemBlocks } from './files.ts';
+import { inFile, pemBlocks } from './files.ts';
 import { COMMON_NAME, formatDn, ORGANIZATIONAL_UNIT, sameDn, valuesOf } from './names.ts';
 import { SIGNATURE_HASHES } from './signature-algorithms.ts';
 
@@ -49,7 +49,7 @@ export function readIssuers(pem: Buffer, file: string, environment: 'test' | 'pr
 }
 
 function readCa(der: Buffer, file: string): Certificate {
-  const ca = readCertificate(der);
+  const ca = inFile(file, () => readCertificate(der));
   const complain = (why: string) => {
     throw new PkiError('bad-trust-file', `${file}: ${formatDn(ca.subject)} ${why}`);
   };
