@@ -1,0 +1,82 @@
+import type { Config } from '../config/schema.ts';
+import type { Certificate } from '../pki/certificate.ts';
+import { daysToExpiry, type Identity, loadIdentity } from '../pki/identity.ts';
+import { formatDn } from '../pki/names.ts';
+import { TrustStore } from '../pki/trust.ts';
+import { error, type Finding, ok, warning } from './finding.ts';
+
+/** Below this an operator should be busy with the successor: Peppol certificates take days to get. */
+const WARN_DAYS = 30;
+
+/** Own key and certificate, the CAs, their revocation lists, and whether we would trust ourselves. */
+export async function checkPki(config: Config, now: number): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const identity = await attempt(findings, 'identity', () => loadIdentity(config.identity));
+  if (identity) findings.push(...checkIdentity(identity, now));
+  const trust = await attempt(findings, 'trust', () =>
+    TrustStore.load({ ...config.trust, environment: config.environment, now: () => now }),
+  );
+  if (!trust) return findings;
+  for (const { certificate } of trust.issuers)
+    findings.push(validity('trust', `CA ${formatDn(certificate.subject)}`, certificate, now));
+  for (const root of new Set(trust.issuers.map((i) => i.root))) {
+    findings.push(validity('trust', `root ${formatDn(root.subject)}`, root, now));
+  }
+  findings.push(...checkRevocation(config, trust));
+  if (identity) findings.push(checkSelf(identity, trust, now));
+  return findings;
+}
+
+function checkIdentity(identity: Identity, now: number): Finding[] {
+  const previous = identity.decryptionKeys.length - 1;
+  return [
+    ok('identity', `key and certificate belong together: ${formatDn(identity.certificate.subject)}`),
+    validity('identity', 'our certificate', identity.certificate, now),
+    ...(previous > 0 ? [ok('identity', 'the previous key still decrypts')] : []),
+  ];
+}
+
+function validity(what: string, name: string, certificate: Certificate, now: number): Finding {
+  const until = new Date(certificate.notAfter).toISOString().slice(0, 10);
+  const days = daysToExpiry(certificate, now);
+  if (now < certificate.notBefore) {
+    const from = new Date(certificate.notBefore).toISOString();
+    return error(what, `${name} is not valid before ${from}; is the clock of this machine right?`);
+  }
+  if (now > certificate.notAfter) return error(what, `${name} expired on ${until}; replace it.`);
+  if (days < WARN_DAYS)
+    return warning(
+      what,
+      `${name} expires in ${days} ${days === 1 ? 'day' : 'days'}, on ${until}; get its successor now.`,
+    );
+  return ok(what, `${name} expires in ${days} days, on ${until}`);
+}
+
+/** Under `hard` a missing list turns messages away, so it is an error; under `soft` it only weakens. */
+function checkRevocation({ trust: { revocation } }: Config, trust: TrustStore): Finding[] {
+  if (revocation === 'off')
+    return [warning('revocation', 'trust.revocation is "off": revoked certificates are accepted.')];
+  const faults = trust.degraded().filter((fault) => /\bCRL\b/.test(fault));
+  if (faults.length === 0) return [ok('revocation', 'every CA has a current revocation list')];
+  const level = revocation === 'hard' ? error : warning;
+  const effect = revocation === 'hard' ? 'its senders get 503' : 'its senders are accepted unchecked';
+  return faults.map((fault) => level('revocation', `${fault}; ${effect}. Fetch it anew and name it in trust.crls.`));
+}
+
+/** Peers apply the rules that we do. */
+function checkSelf(identity: Identity, trust: TrustStore, now: number): Finding {
+  const verdict = trust.judge(identity.certificate.der, now);
+  if (verdict.status === 'trusted') return ok('identity', 'our own certificate would be trusted');
+  const text = `our own certificate would not be trusted by a receiver with these CAs: ${verdict.text}.`;
+  return verdict.status === 'unknown' ? warning('identity', text) : error('identity', text);
+}
+
+/** What cannot be loaded is a finding, so that the rest is looked at too. */
+async function attempt<T>(findings: Finding[], what: string, load: () => Promise<T>): Promise<T | null> {
+  try {
+    return await load();
+  } catch (cause) {
+    findings.push(error(what, cause instanceof Error ? cause.message : String(cause)));
+    return null;
+  }
+}
