@@ -1,0 +1,112 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { type AppOptions, createApp } from './app.ts';
+import { Gate } from './gate.ts';
+import { createMetrics } from './metrics.ts';
+
+function app(options: Partial<AppOptions> = {}, gate = new Gate(1)): ReturnType<typeof createApp> {
+  return createApp(
+    {
+      path: '/as4',
+      maxBody: 1000,
+      requestTimeoutMs: 1000,
+      drainTimeoutMs: 1000,
+      receive: async () => ({ status: 200, contentType: 'application/soap+xml', body: Buffer.from('<r/>') }),
+      health: async () => ({ ready: true, degraded: [] }),
+      log: { warn: () => {}, error: () => {} },
+      newId: () => 'id',
+      ...options,
+    },
+    { gate, bodies: new WeakMap(), expecting: new WeakSet() },
+  );
+}
+
+describe('the AS4 path', () => {
+  it('tells a browser what it is, with GET and HEAD', async () => {
+    const answer = await request(app()).get('/as4?wsdl').expect(200);
+    expect(answer.text).toContain('POST');
+    const head = await request(app()).head('/as4').expect(200);
+    expect(head.headers['content-length']).toBe(answer.headers['content-length']);
+  });
+
+  it.each(['put', 'delete', 'options', 'patch'] as const)('refuses %s with 405 and Allow', async (method) => {
+    const answer = await request(app())[method]('/as4').expect(405);
+    expect(answer.headers.allow).toBe('GET, HEAD, POST');
+  });
+
+  it('answers a message with Content-Length and without what express adds', async () => {
+    const answer = await request(app())
+      .post('/as4')
+      .set('Content-Type', 'application/soap+xml')
+      .send('<e/>')
+      .expect(200);
+    expect(answer.headers['content-type']).toBe('application/soap+xml');
+    expect(answer.headers['content-length']).toBe('4');
+    expect(answer.headers.etag).toBeUndefined();
+    expect(answer.headers['x-powered-by']).toBeUndefined();
+  });
+});
+
+describe('health', () => {
+  it('is live as long as the process runs', async () => {
+    expect(
+      (
+        await request(app({ health: () => new Promise(() => {}) }))
+          .get('/health/live')
+          .expect(200)
+      ).body,
+    ).toEqual({ status: 'live' });
+  });
+
+  it('is ready with what is degraded, and 503 only when a message would get 503', async () => {
+    const degraded = [{ what: 'inbox', since: '2026-11-30T00:00:00Z' }];
+    const ready = await request(app({ health: async () => ({ ready: true, degraded }) }))
+      .get('/health/ready')
+      .expect(200);
+    expect(ready.body).toEqual({ status: 'ready', degraded });
+    const not = await request(app({ health: async () => ({ ready: false, degraded }) }))
+      .get('/health/ready')
+      .expect(503);
+    expect(not.body).toEqual({ status: 'unavailable', degraded });
+  });
+
+  it('that cannot be told is an incident', async () => {
+    const answer = await request(app({ health: () => Promise.reject(new Error('x')) }))
+      .get('/health/ready')
+      .expect(500);
+    expect(answer.text).toContain('incident id');
+  });
+
+  it('is read, not written', async () => {
+    expect((await request(app()).post('/health/live').send('x').expect(405)).headers.allow).toBe('GET, HEAD');
+  });
+});
+
+describe('metrics', () => {
+  it('count in a registry of their own and are served as Prometheus text', async () => {
+    const metrics = createMetrics();
+    const other = createMetrics();
+    metrics.message('delivered');
+    metrics.refusal('EBMS:0101', 'digest-mismatch');
+    metrics.duplicate('request');
+    metrics.step('authenticate', 1.5);
+    const answer = await request(app({ metrics: metrics.text }))
+      .get('/metrics')
+      .expect(200);
+    expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(answer.text).toContain('quittance_messages_total{decision="delivered"} 1');
+    expect(answer.text).toContain('quittance_refusals_total{code="EBMS:0101",reason="digest-mismatch"} 1');
+    expect(answer.text).toContain('quittance_duplicates_total{recognised_by="request"} 1');
+    expect(answer.text).toContain('quittance_step_seconds_sum{step="authenticate"} 0.0015');
+    expect(await other.text()).not.toContain('delivered');
+  });
+
+  it('are not there when nobody gives them', async () => {
+    await request(app()).get('/metrics').expect(404);
+  });
+});
+
+it('a URL that cannot be decoded is no fault of ours', async () => {
+  const answer = await request(app()).get('/%zz');
+  expect([400, 404]).toContain(answer.status);
+});

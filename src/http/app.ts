@@ -1,0 +1,182 @@
+import type { IncomingMessage } from 'node:http';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import { TransportRefusal } from '../as4-error.ts';
+import type { Answer, Receive } from '../exchange.ts';
+import { admissionRefusal } from './admission.ts';
+import type { Gate } from './gate.ts';
+import type { Health } from './health.ts';
+import { RequestBody } from './request-body.ts';
+import { type RespondOptions, respond, textAnswer } from './respond.ts';
+
+/** What of a pino logger is used here. */
+export interface HttpLog {
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}
+
+export interface AppOptions {
+  /** Path of the AS4 endpoint. */
+  readonly path: string;
+  /** Bytes of one request's body. */
+  readonly maxBody: number;
+  /** Milliseconds from the first byte of a request to its last. */
+  readonly requestTimeoutMs: number;
+  /** Milliseconds the rest of a request may take when it is refused, and an upload after its answer. */
+  readonly drainTimeoutMs: number;
+  readonly receive: Receive;
+  readonly health: () => Promise<Health>;
+  /** Text of `GET /metrics`; without it there is no such page. */
+  readonly metrics?: () => Promise<string>;
+  readonly log: HttpLog;
+  /** Names an incident, so that a sender's question finds the log line. */
+  readonly newId: () => string;
+}
+
+/** Express over our own state: what the server tells the app about a request, and the app about itself. */
+export interface AppState {
+  readonly gate: Gate;
+  /** Bodies by request, for the server to expire. */
+  readonly bodies: WeakMap<IncomingMessage, RequestBody>;
+  /** Requests whose sender waits for `100 Continue` before it uploads. */
+  readonly expecting: WeakSet<IncomingMessage>;
+}
+
+/** The routes: the AS4 endpoint, health, metrics. No body parser: the body of a message is a stream. */
+export function createApp(options: AppOptions, state: AppState): Express {
+  const { gate } = state;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+
+  function bodyOf(request: IncomingMessage): RequestBody {
+    let body = state.bodies.get(request);
+    if (body === undefined) {
+      body = new RequestBody(request, options.maxBody);
+      state.bodies.set(request, body);
+    }
+    return body;
+  }
+
+  function send(
+    request: Request,
+    response: Response,
+    answer: Answer,
+    more: Partial<RespondOptions> = {},
+  ): Promise<void> {
+    // A sender that still waits for `100 Continue` uploads nothing: there is nothing to drain, and nothing may follow on its connection.
+    const silent = state.expecting.has(request);
+    return respond(response, bodyOf(request), answer, {
+      drainBytes: options.maxBody,
+      drainMs: options.drainTimeoutMs,
+      lingerBytes: options.maxBody,
+      ...more,
+      ...(silent ? { drainMs: 0, drainBytes: -1 } : {}),
+      lingerMs: silent ? 0 : options.drainTimeoutMs,
+      close: gate.stopping,
+    });
+  }
+
+  function refuse(request: Request, response: Response, refusal: TransportRefusal): Promise<void> {
+    options.log.warn(
+      { status: refusal.status, reason: refusal.reason, remoteAddress: request.socket.remoteAddress },
+      'request refused',
+    );
+    const answer = textAnswer(refusal.status, refusal.message, refusal.retryAfter);
+    return send(request, response, answer, refusal.status === 413 ? { drainBytes: -1 } : {});
+  }
+
+  async function message(request: Request, response: Response): Promise<void> {
+    const { headers } = request;
+    const refusal = admissionRefusal(headers, options.maxBody);
+    if (refusal !== null) return refuse(request, response, refusal);
+    const closed = gate.enter();
+    if (closed !== null) {
+      const text = closed === 'stopping' ? 'The receiver is being stopped' : 'The receiver is busy';
+      return refuse(
+        request,
+        response,
+        new TransportRefusal(503, `${text}; send the message again.`, { reason: closed }),
+      );
+    }
+    let inside = true;
+    const leave = (): void => {
+      if (inside) gate.leave();
+      inside = false;
+    };
+    try {
+      if (state.expecting.delete(request)) response.writeContinue();
+      const length = headers['content-length'];
+      const answer = await options
+        .receive({
+          contentType: headers['content-type'],
+          contentLength: length === undefined ? null : Number(length),
+          body: bodyOf(request),
+          remoteAddress: request.socket.remoteAddress ?? '',
+        })
+        .catch((error: unknown) => incident(error));
+      await send(request, response, answer, { drainMs: options.requestTimeoutMs, onAnswered: leave });
+    } finally {
+      leave();
+    }
+  }
+
+  function incident(error: unknown): Answer {
+    const id = options.newId();
+    options.log.error({ incident: id, err: error }, 'unexpected error');
+    return textAnswer(500, `Something went wrong here. Please name incident ${id} when you ask about it.`);
+  }
+
+  function reading(answer: (request: Request) => Answer | Promise<Answer>) {
+    return async (request: Request, response: Response): Promise<void> => {
+      const reads = request.method === 'GET' || request.method === 'HEAD';
+      if (reads) await send(request, response, await answer(request));
+      else await notAllowed(request, response, 'GET, HEAD');
+    };
+  }
+
+  function notAllowed(request: Request, response: Response, allow: string): Promise<void> {
+    return send(request, response, textAnswer(405, `Only ${allow}.`), { headers: { Allow: allow } });
+  }
+
+  app.all(options.path, (request, response) => {
+    if (request.method === 'POST') return message(request, response);
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      return send(request, response, textAnswer(200, 'This is an AS4 endpoint. Send messages with POST.'));
+    }
+    return notAllowed(request, response, 'GET, HEAD, POST');
+  });
+  app.all(
+    '/health/live',
+    reading(() => jsonAnswer(200, { status: 'live' })),
+  );
+  app.all(
+    '/health/ready',
+    reading(async () => {
+      const { ready, degraded } = await options.health();
+      if (gate.stopping) return jsonAnswer(503, { status: 'stopping', degraded });
+      return jsonAnswer(ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable', degraded });
+    }),
+  );
+  const { metrics } = options;
+  if (metrics !== undefined) {
+    const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+    app.all(
+      '/metrics',
+      reading(async () => ({ status: 200, contentType, body: Buffer.from(await metrics()) })),
+    );
+  }
+  app.use((request, response) => send(request, response, textAnswer(404, 'There is nothing here.')));
+  const onError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+    const status = (error as { readonly status?: unknown } | null)?.status;
+    const answer = status === 400 ? textAnswer(400, 'The request is malformed.') : incident(error); // 400: express, an undecodable URL
+    if (response.headersSent) response.destroy();
+    else return send(request, response, answer);
+  };
+  app.use(onError);
+  return app;
+}
+
+function jsonAnswer(status: number, value: object): Answer {
+  return { status, contentType: 'application/json; charset=utf-8', body: Buffer.from(`${JSON.stringify(value)}\n`) };
+}
