@@ -1,8 +1,8 @@
-import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readCertificate } from '../pki/certificate.ts';
-import type { Identity } from '../pki/identity.ts';
+import { type Identity, loadIdentity } from '../pki/identity.ts';
+import { TrustStore } from '../pki/trust.ts';
 import { parseXml } from '../xml/parse.ts';
 import { unwrapKeys } from './content-keys.ts';
 import { openBuffer, openPart } from './open.ts';
@@ -19,11 +19,16 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 describe.skipIf(!SAMPLES_PRESENT)('messages that other products sent', () => {
   let identity: Identity;
-  beforeAll(() => {
-    const certificate = readCertificate(new X509Certificate(samplePki('receiver.crt')).raw);
-    const privateKey = createPrivateKey(samplePki('receiver.key'));
-    const { publicKey } = certificate;
-    identity = { certificate, privateKey, chain: [], decryptionKeys: [{ certificate, privateKey, publicKey }] };
+  let trust: TrustStore;
+  beforeAll(async () => {
+    identity = await loadIdentity({ certificate: samplePki('receiver.crt'), key: samplePki('receiver.key') });
+    trust = await TrustStore.load({
+      issuers: samplePki('trust.pem'),
+      crls: [],
+      revocation: 'off',
+      environment: 'test',
+      now: () => AT,
+    });
   });
 
   test.each(sampleNames('real'))('%s: SignatureValue and the digests of Messaging and Body hold', (name) => {
@@ -38,7 +43,7 @@ describe.skipIf(!SAMPLES_PRESENT)('messages that other products sent', () => {
     '%s: verifies, decrypts and has the digest that was signed, in memory and as a stream',
     async (name) => {
       const { envelope, parts } = readSample('peers', name);
-      const verified = verifyEnvelope(parseXml(envelope), trustEverything, AT);
+      const verified = verifyEnvelope(parseXml(envelope), trust, AT);
       expect(verified.signer.commonName).toBe('PBE000001');
       const cids = [...verified.encryption.cids];
       expect(cids).toEqual([...parts.keys()]);
@@ -59,7 +64,7 @@ describe.skipIf(!SAMPLES_PRESENT)('messages that other products sent', () => {
 
   test.each(Object.entries(REFUSED))('%s: EBMS:0103 that names %s', (name, words) => {
     const doc = parseXml(readSample('peers', name).envelope);
-    expect(() => verifyEnvelope(doc, trustEverything, AT)).toThrow(
+    expect(() => verifyEnvelope(doc, trust, AT)).toThrow(
       expect.objectContaining({ code: 'EBMS:0103', message: expect.stringContaining(words) }),
     );
   });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { As4Error, TransportRefusal } from '../as4-error.ts';
 import type { TrustStore } from '../pki/trust.ts';
 import { parseXml } from '../xml/parse.ts';
-import { CID, MESSAGING, resign, sender, testCertificate, testMessage } from './testing/message.ts';
+import { CID, MESSAGING, resign, sender, testCertificate, testMessage, testTrust } from './testing/message.ts';
 import { trustEverything } from './testing/trust.ts';
 import { type VerifiedEnvelope, verifyEnvelope } from './verify.ts';
 
@@ -400,6 +400,18 @@ describe('EBMS:0101: it is not authentic', () => {
     expect(refusal(both, { resigned: false }).reason).toBe('signature-mismatch');
   });
 
+  test('the certificate of the signer is revoked, expired or none', async () => {
+    const trust = await testTrust();
+    expect(verify(good, trust).signer.chain.length).toBeGreaterThan(1);
+    const signer = sender.certificate.der.toString('base64');
+    for (const reason of ['revoked', 'expired']) {
+      const other = good.replace(signer, testCertificate(reason).der.toString('base64'));
+      expect(() => verify(other, trust)).toThrow(expect.objectContaining({ code: 'EBMS:0101', reason }));
+    }
+    const garbage = good.replace(signer, 'AAAA');
+    expect(() => verify(garbage, trust)).toThrow(expect.objectContaining({ code: 'EBMS:0101', reason: 'malformed' }));
+  });
+
   test("the signer is not trusted: the trust store's words go to the sender", () => {
     const trust: Pick<TrustStore, 'judge'> = {
       judge: () => ({ status: 'refused', reason: 'expired', text: 'The certificate has expired' }),
@@ -429,7 +441,7 @@ describe('signature wrapping', () => {
       'the signed Messaging in the Body',
       (xml) =>
         xml
-          .replace(/<eb:Messaging .*<\/eb:Messaging>/, (m) => forged)
+          .replace(/<eb:Messaging .*<\/eb:Messaging>/, forged)
           .replace(/<S12:Body ([^>]*)\/>/, (_, a: string) => `<S12:Body ${a}>${MESSAGING}</S12:Body>`),
     ],
     [

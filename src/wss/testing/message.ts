@@ -1,9 +1,10 @@
-import { createHash, createPrivateKey, randomUUID, sign, X509Certificate } from 'node:crypto';
+import { createHash, randomUUID, sign, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DS, EB, S12, WSU } from '../../ebms/namespaces.ts';
 import { type Certificate, readCertificate } from '../../pki/certificate.ts';
-import type { Identity } from '../../pki/identity.ts';
+import { type Identity, loadIdentity } from '../../pki/identity.ts';
+import { TrustStore } from '../../pki/trust.ts';
 import { canonicalize } from '../../xml/c14n.ts';
 import { parseXml } from '../../xml/parse.ts';
 import { splitPrefixList } from '../../xml/prefix-list.ts';
@@ -17,15 +18,23 @@ export function testCertificate(name: string): Certificate {
   return readCertificate(new X509Certificate(readFileSync(join(CERTS, `${name}.crt`))).raw);
 }
 
-export function testIdentity(name: string): Identity {
-  const certificate = testCertificate(name);
-  const privateKey = createPrivateKey(readFileSync(join(CERTS, `${name}.key`)));
-  const { publicKey } = certificate;
-  return { certificate, privateKey, chain: [], decryptionKeys: [{ certificate, privateKey, publicKey }] };
+export function testIdentity(name: string): Promise<Identity> {
+  return loadIdentity({ certificate: join(CERTS, `${name}.crt`), key: join(CERTS, `${name}.key`) });
 }
 
-export const sender = testIdentity('sender');
-export const receiver = testIdentity('receiver');
+/** The test CAs, with their CRLs. */
+export function testTrust(): Promise<TrustStore> {
+  return TrustStore.load({
+    issuers: join(CERTS, 'trust.pem'),
+    crls: [join(CERTS, 'ap-ca.crl'), join(CERTS, 'root.crl')],
+    revocation: 'hard',
+    environment: 'test',
+    now: Date.now,
+  });
+}
+
+export const sender = await testIdentity('sender');
+export const receiver = await testIdentity('receiver');
 export const CID = 'cid:part-1@sender.test';
 export const XML_PART: PlainPart = {
   cid: 'part-1@sender.test',

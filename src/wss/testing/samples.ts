@@ -17,8 +17,9 @@ export function sampleNames(folder: 'peers' | 'real'): string[] {
   return SAMPLES_PRESENT ? readdirSync(join(SAMPLES, folder)).filter((name) => /\.as4(in|out)?$/.test(name)) : [];
 }
 
-export function samplePki(name: string): Buffer {
-  return readFileSync(join(SAMPLES, 'peers/pki', name));
+/** Path of a file of the PKI that the peers' messages were made with. */
+export function samplePki(name: string): string {
+  return join(SAMPLES, 'peers/pki', name);
 }
 
 export function sampleSha256(name: string): string {
