@@ -62,7 +62,11 @@ export interface Routing {
   readonly sbdhCreationDateAndTime: string | null;
   readonly countryC1: string | null;
   /** All message properties as received, unknown ones too. */
-  readonly messageProperties: readonly { readonly name: string; readonly type: string | null; readonly value: string }[];
+  readonly messageProperties: readonly {
+    readonly name: string;
+    readonly type: string | null;
+    readonly value: string;
+  }[];
 }
 
 /** A key that was read and is recorded, without a constraint yet (SBDH instance, EDIFACT and X12 control references). */
@@ -104,7 +108,7 @@ export interface NewMessage extends MessageKey {
  * - `accepted`: new; handed to the outbox.
  * - `duplicate`: the same reference set was stored meanwhile; its bytes.
  * - `rebuilt`: same content under other references; a receipt of its own (or the first one's), nothing delivered.
- * - `conflict`: same id, other content; kept in `held` as evidence, never delivered.
+ * - `conflict`: same id, other content; kept in `held` as evidence, never delivered. `repeats`: how often this very content came before.
  */
 export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly id: number; readonly outsideWindow: boolean; readonly answer: StoredAnswer }
@@ -189,15 +193,23 @@ export interface HandOver {
 /** The part of the store that the delivery works on. */
 export interface Outbox {
   /** Rows in state `received`, oldest first, with payload data, at most `limit` and about `maxBytes` of blobs. */
-  pending(limit: number): Promise<HandOver[]>;
+  pending(limit: number, maxBytes?: number): Promise<HandOver[]>;
   inState(state: HandOverState, limit: number): Promise<HandOver[]>;
   /** The row update that decides: commits `received` → `handingOver` with boot id and directory name; gives the numbers that won. */
-  startHandingOver(rows: readonly { number: number; directory: string }[], bootId: string, at: number): Promise<number[]>;
+  startHandingOver(
+    rows: readonly { number: number; directory: string }[],
+    bootId: string,
+    at: number,
+  ): Promise<number[]>;
   delivered(numbers: readonly number[], at: number): Promise<void>;
   /** Counts one failure that is this message's own; the fifth makes it `undeliverable`. Returns the state now. */
   failed(number: number, error: string, at: number): Promise<HandOverState>;
   /** `handingOver` → `received` again (marked possibleDuplicate) or `unknown` or `review`, by reconciliation. */
-  reconcile(number: number, event: 'redeliverAfterPowerLoss' | 'reviewAfterPowerLoss' | 'lost' | 'restored', at: number): Promise<void>;
+  reconcile(
+    number: number,
+    event: 'redeliverAfterPowerLoss' | 'reviewAfterPowerLoss' | 'lost' | 'restored',
+    at: number,
+  ): Promise<void>;
   /** Ids of the marker files that belong to this database; null before the first start. */
   markers(): Promise<{ inbox: string; staging: string } | null>;
   setMarkers(markers: { inbox: string; staging: string }): Promise<void>;
@@ -209,6 +221,7 @@ export interface PurgeReport {
   readonly messages: number;
   readonly payloads: number;
   readonly evidence: number;
+  /** Content files deleted, those that no row names among them. */
   readonly files: number;
 }
 
@@ -231,19 +244,33 @@ export interface Evidence {
   readonly envelope: Uint8Array | null;
   readonly chain: readonly Uint8Array[];
   readonly receipts: readonly StoredAnswer[];
-  readonly handOvers: readonly { readonly number: number; readonly state: HandOverState; readonly directory: string | null; readonly at: number }[];
+  readonly handOvers: readonly {
+    readonly number: number;
+    readonly state: HandOverState;
+    readonly directory: string | null;
+    readonly at: number;
+  }[];
   readonly decisions: readonly { readonly at: number; readonly decision: string; readonly detail: string }[];
 }
 
 export interface Store {
   findRequest(digest: Uint8Array, now: number): Promise<KnownRequest | null>;
-  find(key: MessageKey, referenceSet: Uint8Array, now: number): Promise<KnownMessage | null>;
+  /** @param window the window in force now, ms: a longer one than at acceptance extends, a shorter one does not cut; absent: the store's own. */
+  find(key: MessageKey, referenceSet: Uint8Array, now: number, window?: number): Promise<KnownMessage | null>;
+  /**
+   * Takes over payload files: once this is called they are the store's, whatever the outcome. A `duplicate` is not yet counted as a
+   * suppression (the caller's `suppress` does that); a `rebuilt` one and a `conflict` are recorded here.
+   */
   accept(message: NewMessage): Promise<AcceptOutcome>;
   /** Never rejects and never blocks an answer: a suppression that cannot be recorded is counted in `gaps()`. */
   suppress(s: Suppression): void;
   gaps(): number;
   /** Written in the background into a bounded ring. Never rejects. */
   refuse(r: Refusal): void;
+  /** Refusals that found the background queue full or could not be written. */
+  droppedRefusals(): number;
+  /** The newest first. */
+  refusals(o: { limit: number }): Promise<Refusal[]>;
   /** Number of rows by state, for health and metrics: reviews, unknown, undeliverable, waiting. */
   counts(): Promise<Readonly<Record<HandOverState, number>>>;
   messages(o: { limit: number; before?: number; sender?: string; messageId?: string }): Promise<MessageSummary[]>;

@@ -1,0 +1,178 @@
+/**
+ * The schema (architecture §3), one entry a version; `PRAGMA user_version` counts those applied. Entries are never changed once
+ * released, only added. auto_vacuum is set before the first of them, since it cannot be changed once a table exists.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE certificate (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, der BLOB NOT NULL) STRICT;
+
+  -- routing, second_keys and warnings are JSON; expired_at: when its first-layer key went (expired, or moved to a newer message)
+  CREATE TABLE message (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    sender TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    purpose TEXT NOT NULL CHECK (purpose IN ('deliver', 'review', 'test')),
+    eb_timestamp INTEGER NOT NULL,
+    eb_timestamp_text TEXT NOT NULL,
+    received_at INTEGER NOT NULL,
+    content_digest BLOB NOT NULL,
+    fingerprint TEXT NOT NULL,
+    policy_version TEXT NOT NULL,
+    outside_window INTEGER NOT NULL,
+    supersedes TEXT,
+    suppressions INTEGER NOT NULL DEFAULT 0,
+    expired_at INTEGER,
+    remote_address TEXT NOT NULL,
+    routing TEXT NOT NULL,
+    second_keys TEXT NOT NULL,
+    warnings TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX message_by_message_id ON message (message_id);
+  CREATE INDEX message_by_sender ON message (sender);
+  CREATE INDEX message_expired ON message (received_at) WHERE expired_at IS NOT NULL;
+
+  -- base: max(received_at, eb_timestamp), kept so that a lengthened window can extend expires_at = base + window
+  CREATE TABLE key (
+    layer TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    message INTEGER NOT NULL,
+    base INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (layer, scope, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX key_by_expiry ON key (expires_at);
+
+  CREATE TABLE receipt (
+    id INTEGER PRIMARY KEY,
+    message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE,
+    reference_set BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    chain TEXT NOT NULL, -- certificate ids, the signer's first
+    status INTEGER NOT NULL,
+    content_type TEXT NOT NULL,
+    body BLOB NOT NULL,
+    UNIQUE (message, reference_set)
+  ) STRICT;
+
+  CREATE TABLE request (
+    digest BLOB PRIMARY KEY,
+    receipt INTEGER NOT NULL,
+    message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX request_by_message ON request (message);
+
+  CREATE TABLE payload (
+    id INTEGER PRIMARY KEY,
+    message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    href TEXT NOT NULL,
+    mime_type TEXT NOT NULL,
+    character_set TEXT,
+    compressed INTEGER NOT NULL,
+    sha256 BLOB NOT NULL,
+    bytes INTEGER NOT NULL,
+    purged_at INTEGER,
+    file TEXT,
+    data BLOB,
+    UNIQUE (message, ordinal)
+  ) STRICT;
+  CREATE INDEX payload_kept ON payload (at) WHERE purged_at IS NULL;
+  CREATE INDEX payload_file ON payload (file) WHERE file IS NOT NULL;
+
+  CREATE TABLE evidence (
+    receipt INTEGER PRIMARY KEY,
+    message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    envelope BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX evidence_by_message ON evidence (message);
+  CREATE INDEX evidence_by_time ON evidence (at);
+
+  CREATE TABLE held (
+    id INTEGER PRIMARY KEY,
+    sender TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    content_digest BLOB NOT NULL,
+    message INTEGER NOT NULL,
+    reference_set BLOB NOT NULL,
+    chain TEXT NOT NULL,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    repeats INTEGER NOT NULL DEFAULT 0,
+    remote_address TEXT NOT NULL,
+    routing TEXT NOT NULL,
+    envelope BLOB NOT NULL,
+    UNIQUE (sender, message_id, content_digest)
+  ) STRICT;
+  CREATE INDEX held_by_time ON held (last_at);
+  CREATE TABLE held_payload (
+    held INTEGER NOT NULL REFERENCES held ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    href TEXT NOT NULL,
+    mime_type TEXT NOT NULL,
+    sha256 BLOB NOT NULL,
+    bytes INTEGER NOT NULL,
+    data BLOB,
+    UNIQUE (held, ordinal)
+  ) STRICT;
+
+  CREATE TABLE outbox (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE,
+    redelivery INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('received', 'handingOver', 'delivered', 'acknowledged', 'review', 'rejected',
+      'superseded', 'unknown', 'undeliverable')),
+    at INTEGER NOT NULL,
+    boot_id TEXT,
+    directory TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    reason TEXT,
+    possible_duplicate INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (message, redelivery)
+  ) STRICT;
+  CREATE INDEX outbox_open ON outbox (state, number)
+    WHERE state NOT IN ('delivered', 'acknowledged', 'rejected', 'superseded');
+
+  CREATE TABLE decision (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    message INTEGER,
+    sender TEXT,
+    message_id TEXT,
+    decision TEXT NOT NULL,
+    detail TEXT NOT NULL -- JSON
+  ) STRICT;
+  CREATE INDEX decision_by_message ON decision (message);
+  CREATE TRIGGER decision_no_update BEFORE UPDATE ON decision BEGIN SELECT RAISE(ABORT, 'decision is append-only'); END;
+  CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision BEGIN SELECT RAISE(ABORT, 'decision is append-only'); END;
+
+  CREATE TABLE suppression (
+    message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE,
+    hour INTEGER NOT NULL, -- epoch ms of its start
+    decision TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    PRIMARY KEY (message, hour, decision)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE refusal (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    code TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    text TEXT NOT NULL,
+    remote_address TEXT NOT NULL,
+    sender TEXT,
+    message_id TEXT,
+    claimed_message_id TEXT,
+    fingerprint TEXT
+  ) STRICT;
+  `,
+];
+
+/** The condition of the partial index `outbox_open`; a query must repeat it literally for SQLite to use the index. */
+export const openCondition = `state NOT IN ('delivered', 'acknowledged', 'rejected', 'superseded')`;
