@@ -1,0 +1,267 @@
+import { readFileSync } from 'node:fs';
+import { crashAt } from '../checkpoint.ts';
+import type { Outbox } from '../store/types.ts';
+import { Alarm } from './alarm.ts';
+import { Attention, type Degradation } from './attention.ts';
+import { Batches } from './batches.ts';
+import { readBootId } from './boot-id.ts';
+import { DeliveryError } from './delivery-error.ts';
+import { FileWorker } from './file-worker.ts';
+import { DeliveryLock } from './lock.ts';
+import type { DeliveryLog } from './log.ts';
+import { inspectFolder, type OpenedFolder, type OpenFolderOptions, openFolder } from './open-folder.ts';
+import { reconcile } from './reconcile.ts';
+
+/** Hands accepted messages over to the backend (architecture §4). */
+export interface Delivery {
+  /**
+   * Looks at the folder and goes to work in the background. Troubles that may pass never reject: deliveries wait.
+   * @throws {DeliveryError} `restored`, `file-systems`: do not serve
+   */
+  start(): Promise<void>;
+  /** A message was accepted. Costs nothing, and is never needed: there is a slow poll. */
+  wake(): void;
+  /** Finishes the batch in hand. Returns within seconds also when the inbox hangs. */
+  stop(): Promise<void>;
+  degraded(): Degradation[];
+  /** Resolves once nothing that was there at the call is waiting to be delivered; for tests. */
+  idle(): Promise<void>;
+  /**
+   * After stop(): a hung file call keeps the thread, and would keep the process: Node joins its threads in process.exit(). What ends
+   * it is a signal with its default action (remove the SIGTERM listeners, then `process.kill(process.pid, 'SIGTERM')`).
+   */
+  readonly stuck: boolean;
+}
+
+export interface FolderDeliveryOptions {
+  readonly outbox: Outbox;
+  readonly inbox: string;
+  readonly staging: string;
+  /** `<database>.delivery-lock`. */
+  readonly lockFile: string;
+  /** Permissions of a directory in the inbox, e.g. 0o770. */
+  readonly mode?: number;
+  /** Name or number of the group that gets it; empty: left as it is. */
+  readonly group?: string;
+  readonly afterPowerLoss?: 'deliver' | 'review';
+  /** The operator says that this database is a restored copy. */
+  readonly restored?: boolean;
+  readonly newId: () => string;
+  readonly now?: () => number;
+  readonly bootId?: string;
+  readonly log?: DeliveryLog;
+  /** QUITTANCE_CRASH_AT, in the test environment only. */
+  readonly crashAt?: string | undefined;
+  readonly timing?: Partial<DeliveryTiming>;
+}
+
+/** Milliseconds. */
+export interface DeliveryTiming {
+  /** How often the outbox is looked at when nobody wakes us: other processes receive too. */
+  readonly poll: number;
+  readonly lockRetry: number;
+  /** First wait after a failure, and the longest: doubled each time. */
+  readonly retry: number;
+  readonly retryMost: number;
+  /** Without progress for this long, the inbox is hung. */
+  readonly hang: number;
+  /** How long start() waits for the folder, and stop() for the batch in hand. */
+  readonly patience: number;
+}
+
+const usualTiming: DeliveryTiming = {
+  poll: 1000,
+  lockRetry: 1000,
+  retry: 1000,
+  retryMost: 60_000,
+  hang: 15_000,
+  patience: 3000,
+};
+const batchSize = 64;
+const silent: DeliveryLog = { info() {}, warn() {}, error() {} };
+
+/** Delivers into a folder. All file work is in a thread of its own. */
+export function folderDelivery(options: FolderDeliveryOptions): Delivery {
+  return new FolderDelivery(options);
+}
+
+class FolderDelivery implements Delivery {
+  readonly #o: FolderDeliveryOptions;
+  readonly #timing: DeliveryTiming;
+  readonly #now: () => number;
+  readonly #log: DeliveryLog;
+  readonly #bootId: string;
+  readonly #files: FileWorker;
+  readonly #lock: DeliveryLock;
+  readonly #batches: Batches;
+  readonly #attention: Attention;
+  readonly #alarm = new Alarm();
+  readonly #folder: Omit<OpenFolderOptions, 'restoredUpTo'>;
+  #restoredUpTo: number | null = null;
+  #stopping = false;
+  #running: Promise<void> | null = null;
+  #round = 0;
+  #waiters: { readonly after: number; readonly resolve: () => void }[] = [];
+  stuck = false;
+
+  constructor(o: FolderDeliveryOptions) {
+    this.#o = o;
+    this.#timing = { ...usualTiming, ...o.timing };
+    this.#now = o.now ?? Date.now;
+    this.#log = o.log ?? silent;
+    this.#bootId = o.bootId ?? readBootId();
+    this.#attention = new Attention(this.#now);
+    this.#lock = new DeliveryLock(o.lockFile);
+    const { inbox, staging, mode = null } = o;
+    this.#files = new FileWorker({
+      settings: { inbox, staging, mode, gid: groupId(o.group ?? ''), crashAt: o.crashAt },
+      hangTimeout: this.#timing.hang,
+      onHang: (hung) => {
+        this.#attention.hung(hung);
+        this.#log.warn({ inbox }, hung ? 'the inbox does not answer' : 'the inbox answers again');
+      },
+    });
+    const { outbox, newId } = o;
+    this.#folder = { outbox, newId, files: this.#files, now: this.#now };
+    this.#batches = new Batches({
+      outbox,
+      files: this.#files,
+      bootId: this.#bootId,
+      now: this.#now,
+      checkpoint: crashAt(o.crashAt),
+      size: batchSize,
+      retryDelay: this.#timing.retry,
+      log: this.#log,
+    });
+  }
+
+  async start(): Promise<void> {
+    if (this.#o.restored) this.#restoredUpTo = await this.#o.outbox.highestHandOver();
+    let refusal: DeliveryError | null = null;
+    const looked = inspectFolder(this.#folderOptions()).then(
+      () => {},
+      (error: unknown) => {
+        // Anything else is met again, and reported, by the one who holds the lock.
+        if (error instanceof DeliveryError && (error.code === 'restored' || error.code === 'file-systems'))
+          refusal = error;
+      },
+    );
+    await Promise.race([looked, new Promise((resolve) => setTimeout(resolve, this.#timing.patience).unref())]);
+    if (refusal !== null) {
+      await this.stop();
+      throw refusal;
+    }
+    this.#running = looked.then(() => this.#work());
+  }
+
+  wake(): void {
+    this.#alarm.ring();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#alarm.ring();
+    const deadline = performance.now() + this.#timing.patience;
+    let working = this.#running !== null;
+    const ended = this.#running?.finally(() => {
+      working = false;
+    });
+    while (working && !this.#files.hung && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    this.stuck = !(await this.#files.stop(() => this.#lock.release()));
+    await ended;
+    // A thread that may still rename something keeps the lock until it or the process is gone.
+    if (!this.stuck) this.#lock.release();
+    for (const waiter of this.#waiters) waiter.resolve();
+  }
+
+  degraded(): Degradation[] {
+    return this.#attention.list();
+  }
+
+  idle(): Promise<void> {
+    if (this.#stopping) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiters.push({ after: this.#round, resolve });
+      this.#alarm.ring();
+    });
+  }
+
+  #folderOptions(): OpenFolderOptions {
+    return { ...this.#folder, restoredUpTo: this.#restoredUpTo };
+  }
+
+  async #work(): Promise<void> {
+    let failures = 0;
+    while (!this.#stopping) {
+      try {
+        if (!this.#lock.acquire()) {
+          await this.#alarm.sleep(this.#timing.lockRetry);
+          continue;
+        }
+        const folder = await openFolder(this.#folderOptions());
+        const { outbox, afterPowerLoss = 'deliver' } = this.#o;
+        const found = await reconcile({
+          outbox,
+          files: this.#files,
+          bootId: this.#bootId,
+          afterPowerLoss,
+          now: this.#now,
+        });
+        if (found.delivered + found.afterPowerLoss + found.lost > 0) this.#log.warn(found, 'reconciled');
+        await this.#deliverUntilStopped(folder, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        if (this.#stopping) return;
+        this.#report(error);
+        await this.#rest(Math.min(this.#timing.retry * 2 ** failures++, this.#timing.retryMost));
+      }
+    }
+  }
+
+  async #deliverUntilStopped(folder: OpenedFolder, onSuccess: () => void): Promise<void> {
+    while (!this.#stopping) {
+      const round = ++this.#round;
+      const { did, next } = await this.#batches.run(folder);
+      onSuccess();
+      if (this.#attention.over()) this.#log.info({ inbox: this.#o.inbox }, 'deliveries go on');
+      if (did) continue;
+      if (next === null) this.#wakeWaiters(round);
+      await this.#alarm.sleep(Math.min(this.#timing.poll, next ?? this.#timing.poll));
+    }
+  }
+
+  #wakeWaiters(round: number): void {
+    const done = this.#waiters.filter((waiter) => waiter.after < round);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.after >= round);
+    for (const waiter of done) waiter.resolve();
+  }
+
+  #report(error: unknown): void {
+    const what = error instanceof Error ? error.message : String(error);
+    if (this.#attention.trouble(what)) this.#log.error({ err: error, inbox: this.#o.inbox }, 'deliveries wait');
+  }
+
+  /** Sleeps whatever wakes us: a folder in trouble is not asked more often because more messages come in. */
+  async #rest(ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    for (let left = ms; left > 0 && !this.#stopping; left = until - performance.now()) await this.#alarm.sleep(left);
+  }
+}
+
+/** A group's number: node has no getgrnam. @throws {DeliveryError} `trouble` when there is no such group */
+function groupId(group: string): number | null {
+  if (group === '') return null;
+  if (/^\d+$/.test(group)) return Number(group);
+  const line = readFileSync('/etc/group', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith(`${group}:`));
+  if (line === undefined)
+    throw new DeliveryError(
+      'trouble',
+      `there is no group ${group} on this machine; set delivery.group to one that exists`,
+    );
+  return Number(line.split(':')[2]);
+}

@@ -1,0 +1,16 @@
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+
+/** Makes the entries of a directory durable. */
+export function syncDirectory(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Writes all of a chunk: a write to a full disk or by a signal may be short. */
+export function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at);
+}
