@@ -38,7 +38,11 @@ function program(io: Io, done: (code: ExitCode) => void): Command {
     },
   );
 
-  const messages = command(main, 'messages', 'list the messages received, latest first')
+  const messages = command(
+    main,
+    'messages',
+    'list the messages received, latest first; "messages show ID" tells all of one',
+  )
     .option('--limit <n>', 'how many', count, 50)
     .option('--sender <id>', 'only of this sender (its seat id, the CN of its certificate)')
     .option('--message-id <id>', 'only with this MessageId')
@@ -112,6 +116,16 @@ function version(): string {
   return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 }
 
+/** Their messages are sentences for the operator. */
+const FORESEEN: ReadonlySet<string> = new Set([
+  'ConfigError',
+  'PkiError',
+  'StoreError',
+  'DeliveryError',
+  'ServicedListError',
+  'SendError',
+]);
+
 /** Errors that were foreseen say what to do; of others the operator must be able to send us the stack. */
 function explain(error: unknown, io: Io): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -120,9 +134,7 @@ function explain(error: unknown, io: Io): ExitCode {
     return error.exitCode;
   }
   const e = error instanceof Error ? error : new Error(String(error));
-  const foreseen = ['ConfigError', 'PkiError', 'StoreError', 'DeliveryError', 'ListenError', 'SendError'].includes(
-    e.name,
-  );
+  const foreseen = FORESEEN.has(e.name);
   io.err(foreseen ? e.message : `Unexpected, please report this: ${e.stack}`);
   return 1;
 }

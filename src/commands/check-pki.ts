@@ -23,7 +23,7 @@ export async function checkPki(config: Config, now: number): Promise<Finding[]> 
     findings.push(validity('trust', `root ${formatDn(root.subject)}`, root, now));
   }
   findings.push(...checkRevocation(config, trust));
-  if (identity) findings.push(checkSelf(identity, trust, now));
+  if (identity) findings.push(...checkSelf(identity, trust, now));
   return findings;
 }
 
@@ -64,11 +64,13 @@ function checkRevocation({ trust: { revocation } }: Config, trust: TrustStore): 
 }
 
 /** Peers apply the rules that we do. */
-function checkSelf(identity: Identity, trust: TrustStore, now: number): Finding {
+function checkSelf(identity: Identity, trust: TrustStore, now: number): Finding[] {
   const verdict = trust.judge(identity.certificate.der, now);
-  if (verdict.status === 'trusted') return ok('identity', 'our own certificate would be trusted');
+  if (verdict.status === 'trusted') return [ok('identity', 'our own certificate would be trusted')];
+  // Said already, with its date.
+  if (verdict.reason === 'expired' || verdict.reason === 'not-yet-valid') return [];
   const text = `our own certificate would not be trusted by a receiver with these CAs: ${verdict.text}.`;
-  return verdict.status === 'unknown' ? warning('identity', text) : error('identity', text);
+  return [verdict.status === 'unknown' ? warning('identity', text) : error('identity', text)];
 }
 
 /** What cannot be loaded is a finding, so that the rest is looked at too. */

@@ -98,6 +98,12 @@ function explain(cause: unknown, url: string): unknown {
         1,
         cause,
       );
+    if ((code === 'ENOENT' || code === 'EACCES') && e.message.includes('open'))
+      return new CommandError(
+        `${(e as NodeJS.ErrnoException).path} cannot be read (${code}); name another file.`,
+        1,
+        cause,
+      );
     if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
       return new CommandError(`The host of ${url} cannot be found.`, 1, cause);
     if (code === 'ECONNRESET' || code === 'EPIPE')

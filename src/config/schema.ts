@@ -92,7 +92,6 @@ export const configSchema = z.strictObject({
       ['own-receipt', 'first-receipt'],
       'A repeat with rebuilt headers: its own receipt, or the bytes of the first one.',
     ),
-    heldPerSender: integer(1000, { min: 0, max: MANY }, 'Conflicting messages kept as evidence, per sender.'),
   }),
   retention: section({
     payload: duration('30d', 'Payloads are kept this long in the database after they were received.'),
