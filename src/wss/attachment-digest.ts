@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalizeStream } from '../xml/c14n-stream.ts';
+import { XmlError } from '../xml/xml-error.ts';
 import { Channel } from './channel.ts';
 
 /** How the content of a signed part is brought into canonical form before it is hashed (SwA §5.4.2). */
@@ -90,6 +91,8 @@ class XmlDigest implements AttachmentDigest {
 
   constructor(charset: string | undefined, maxBytes: number) {
     this.#result = this.#run(charset, maxBytes);
+    // It may fail long before end() is called and hands the error on.
+    this.#result.catch(() => {});
   }
 
   push(chunk: Buffer): void | Promise<void> {
@@ -108,6 +111,7 @@ class XmlDigest implements AttachmentDigest {
       for await (const text of canonicalizeStream(this.#channel, options)) hash.update(text, 'utf8');
       return { digest: hash.digest(), cause: undefined };
     } catch (cause) {
+      if (!(cause instanceof XmlError)) throw cause;
       return { digest: null, cause };
     } finally {
       this.#channel.stop();

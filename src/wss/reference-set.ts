@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ReferenceCopy } from '../ebms/signal.ts';
 
 /**
@@ -12,5 +12,5 @@ export function referenceSet(references: readonly ReferenceCopy[]): Buffer {
     r.digestMethod,
     r.digestValue,
   ]);
-  return createHash('sha256').update(JSON.stringify(list)).digest();
+  return hash('sha256', JSON.stringify(list), 'buffer');
 }

@@ -1,4 +1,4 @@
-import { createHash, type KeyObject, sign as signCallback } from 'node:crypto';
+import { hash as hashOf, type KeyObject, sign as signCallback } from 'node:crypto';
 import { promisify } from 'node:util';
 import { DS, S12, WSU } from '../ebms/namespaces.ts';
 import type { Identity } from '../pki/identity.ts';
@@ -46,7 +46,7 @@ export async function signSoap(o: {
 }
 
 function referenceTo(escapedId: string, canonical: string): string {
-  const digest = createHash(DIGEST_HASH).update(canonical, 'utf8').digest('base64');
+  const digest = hashOf(DIGEST_HASH, canonical, 'base64');
   return (
     `<ds:Reference URI="#${escapedId}"><ds:Transforms><ds:Transform Algorithm="${C14N}"></ds:Transform></ds:Transforms>` +
     `<ds:DigestMethod Algorithm="${SHA256}"></ds:DigestMethod><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference>`

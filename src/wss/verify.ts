@@ -1,4 +1,4 @@
-import { createHash, verify as verifyValue } from 'node:crypto';
+import { hash as hashOf, verify as verifyValue } from 'node:crypto';
 import { As4Error, TransportRefusal } from '../as4-error.ts';
 import type { ReferenceCopy } from '../ebms/signal.ts';
 import type { Certificate } from '../pki/certificate.ts';
@@ -132,7 +132,7 @@ function checkSignatureValue(signature: SignatureParts, { publicKey }: Certifica
 function checkDigests(targets: Targets): void {
   for (const [target, reference] of targets) {
     const { hash } = algorithm('digest', reference.digestMethod);
-    const digest = createHash(hash).update(canonicalize(target, reference.prefixes), 'utf8').digest();
+    const digest = hashOf(hash, canonicalize(target, reference.prefixes), 'buffer');
     if (!digest.equals(reference.digest))
       throw new As4Error('EBMS:0101', `The digest of the signed element ${quoted(reference.uri)} does not match`, {
         reason: 'digest-mismatch',
