@@ -7,6 +7,7 @@ import { type Issuer, isIssuedBy, isSignedBy, readIssuers } from './issuers.ts';
 import { LEAF_RULES, type RefusalReason } from './leaf-rules.ts';
 import { formatDn } from './names.ts';
 import { type CrlIndex, indexCrls, isUsable, statusOf } from './revocation.ts';
+import { VerdictCache } from './verdict-cache.ts';
 
 /** What the trust store says of a certificate. `text` is for the sender's operator; nothing internal is in it. */
 export type TrustVerdict =
@@ -39,13 +40,6 @@ interface Anchors {
   readonly crls: CrlIndex;
 }
 
-interface Remembered {
-  readonly verdict: TrustVerdict;
-  /** The verdict holds for times from `from` until before `until`. */
-  readonly from: number;
-  readonly until: number;
-}
-
 const REMEMBER_MS = 3_600_000;
 const REMEMBER_COUNT = 10_000;
 
@@ -53,7 +47,7 @@ const REMEMBER_COUNT = 10_000;
 export class TrustStore {
   readonly #options: TrustOptions;
   #anchors: Anchors;
-  #verdicts = new Map<string, Remembered>();
+  #verdicts = new VerdictCache<TrustVerdict>(REMEMBER_COUNT);
   #reloadFault: string | null = null;
 
   private constructor(options: TrustOptions, anchors: Anchors) {
@@ -75,7 +69,7 @@ export class TrustStore {
       throw fault;
     }
     this.#reloadFault = null;
-    this.#verdicts = new Map();
+    this.#verdicts = new VerdictCache(REMEMBER_COUNT);
   }
 
   /** The issuing CAs with their roots, in the order of the file. */
@@ -90,18 +84,14 @@ export class TrustStore {
    */
   judge(der: Uint8Array, at: number): TrustVerdict {
     const fingerprint = hash('sha256', der, 'hex');
-    const known = this.#verdicts.get(fingerprint);
-    if (known !== undefined && known.from <= at && at < known.until) return known.verdict;
+    const known = this.#verdicts.get(fingerprint, at);
+    if (known !== undefined) return known;
     const found = findIssuer(der, this.#anchors.issuers);
     if (!('issuer' in found)) return found;
     const { leaf, issuer } = found;
     const lists = { ca: this.#listsOf(issuer.certificate), root: this.#listsOf(issuer.root) };
     const verdict = this.#judgeChained(leaf, issuer, lists, at);
-    this.#remember(fingerprint, {
-      verdict,
-      from: at,
-      until: nextChange(leaf, issuer, [...lists.ca, ...lists.root], at),
-    });
+    this.#verdicts.set(fingerprint, verdict, at, nextChange(leaf, issuer, [...lists.ca, ...lists.root], at));
     return verdict;
   }
 
@@ -130,13 +120,6 @@ export class TrustStore {
       return { status: 'unknown', reason: 'revocation-unknown', text };
     }
     return { status: 'trusted', certificate: leaf, chain, warnings };
-  }
-
-  #remember(fingerprint: string, entry: Remembered): void {
-    this.#verdicts.delete(fingerprint);
-    const oldest = this.#verdicts.keys().next();
-    if (this.#verdicts.size >= REMEMBER_COUNT && !oldest.done) this.#verdicts.delete(oldest.value);
-    this.#verdicts.set(fingerprint, entry);
   }
 
   /** What an operator must see to: sentences, none when all is well. */

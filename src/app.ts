@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Logger } from 'pino';
+import { crashAt, noCheckpoint } from './checkpoint.ts';
+import type { Config } from './config/schema.ts';
+import { InProgress } from './dedup/in-progress.ts';
+import { type Delivery, folderDelivery } from './delivery/delivery.ts';
+import type { Degradation, Health } from './http/health.ts';
+import { createMetrics } from './http/metrics.ts';
+import { type Server, startServer } from './http/server.ts';
+import { BufferBudget } from './mime/buffer.ts';
+import { openServiced, type ServicedGate } from './open-serviced.ts';
+import { loadIdentity } from './pki/identity.ts';
+import { TrustStore } from './pki/trust.ts';
+import { createReceive } from './receive.ts';
+import { openSpool } from './spool.ts';
+import { openSqliteStore } from './store/sqlite.ts';
+import type { Store } from './store/types.ts';
+import { type SpaceWatch, watchSpace } from './watch-space.ts';
+
+export interface QuittanceOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** The operator says that this database is a restored copy. */
+  readonly restored?: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Epoch ms; a test sets it to the day of a capture. */
+  readonly now?: () => number;
+}
+
+export interface Quittance {
+  /** Starts to receive and to deliver; resolves with the URL of the endpoint. */
+  listen(): Promise<string>;
+  /**
+   * Finishes what is in flight, then closes delivery and store.
+   * @returns stuck: a file call on a hung inbox still keeps its thread, and would keep the process (see Delivery.stuck)
+   */
+  close(): Promise<{ readonly stuck: boolean }>;
+  /** Resolves when the store can no longer be trusted: the process must end. */
+  readonly onFatal: Promise<Error>;
+  /** Resolves when nothing is left to deliver. */
+  idle(): Promise<void>;
+  readonly store: Store;
+}
+
+/** Trust files are read again this often: CRLs are renewed by whoever puts them there. */
+const TRUST_RELOAD = 60_000;
+/** Payloads up to this stay in memory and go into the row (architecture §3). */
+const IN_MEMORY = 256 * 1024;
+
+/** Puts the receiver together. Throws ConfigError, PkiError, StoreError or DeliveryError, each with a sentence that says what to do. */
+export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
+  const { config, log } = o;
+  const now = o.now ?? Date.now;
+  const crashSetting = config.environment === 'test' ? o.env.QUITTANCE_CRASH_AT : undefined;
+  let fail: (error: Error) => void = () => {};
+  const fatal = new Promise<Error>((resolve) => {
+    fail = resolve;
+  });
+  const identity = await loadIdentity(config.identity);
+  const trust = await TrustStore.load({ ...config.trust, environment: config.environment, now });
+  const databaseFile = config.store.url.replace(/^sqlite:/, '');
+  await mkdir(dirname(databaseFile), { recursive: true });
+  const serviced = config.serviced.file === '' ? null : await openServiced(config.serviced.file);
+  const store = await openSqliteStore({
+    url: config.store.url,
+    window: config.duplicates.window,
+    crashAt: crashSetting,
+    onFatal: fail,
+  });
+  const space = await watchSpace(dirname(databaseFile), config.store.minFree, now);
+  const spool = openSpool(join(dirname(databaseFile), 'spool'), IN_MEMORY, randomUUID);
+  const metrics = createMetrics();
+  const delivery = folderDelivery({
+    outbox: store.outbox,
+    lockFile: `${databaseFile}.delivery-lock`,
+    inbox: config.delivery.inbox,
+    staging: config.delivery.staging,
+    mode: config.delivery.mode,
+    group: config.delivery.group,
+    afterPowerLoss: config.delivery.afterPowerLoss,
+    restored: o.restored ?? false,
+    crashAt: crashSetting,
+    newId: randomUUID,
+    now,
+    log,
+  });
+  const receive = createReceive({
+    identity,
+    trust,
+    store,
+    serviced,
+    spool,
+    budget: new BufferBudget(config.limits.buffered),
+    copies: new InProgress(config.http.waiting),
+    limits: config.limits,
+    duplicates: config.duplicates,
+    sbdh: config.peppol.sbdh,
+    waitForCopy: config.http.waitForCopy,
+    hasRoom: space.hasRoom,
+    wakeDelivery: () => delivery.wake(),
+    onFatal: fail,
+    observe(seen) {
+      metrics.message(seen.decision);
+      if (seen.code !== null || seen.reason !== null) metrics.refusal(seen.code ?? seen.decision, seen.reason ?? '');
+      for (const [name, ms] of Object.entries(seen.steps)) metrics.step(name, ms);
+    },
+    checkpoint: crashSetting === undefined ? noCheckpoint : crashAt(crashSetting),
+    now,
+    newId: randomUUID,
+    log,
+  });
+  const reloadTrust = () => {
+    trust.reload().catch((err: unknown) => log.error({ err }, 'the trust files could not be read again'));
+  };
+  const reloading = setInterval(reloadTrust, TRUST_RELOAD);
+  reloading.unref();
+  let server: Server | null = null;
+
+  return {
+    onFatal: fatal,
+    store,
+    idle: () => delivery.idle(),
+    async listen() {
+      await delivery.start();
+      server = await startServer({
+        host: config.http.host,
+        port: config.http.port,
+        path: config.http.path,
+        maxBody: config.http.maxBody,
+        inFlight: config.http.inFlight,
+        headersTimeoutMs: config.http.headersTimeout,
+        requestTimeoutMs: config.http.requestTimeout,
+        keepAliveTimeoutMs: config.http.keepAliveTimeout,
+        drainTimeoutMs: config.http.requestTimeout,
+        receive,
+        health: () => health({ store, serviced, space, delivery, trust, now }),
+        metrics: metrics.text,
+        log,
+        newId: randomUUID,
+      });
+      return server.url + config.http.path;
+    },
+    async close() {
+      clearInterval(reloading);
+      await server?.stop(config.http.shutdownTimeout);
+      await delivery.stop();
+      serviced?.close();
+      space.stop();
+      spool.close();
+      await store.close();
+      return { stuck: delivery.stuck };
+    },
+  };
+}
+
+interface HealthSources {
+  readonly store: Store;
+  readonly serviced: ServicedGate | null;
+  readonly space: SpaceWatch;
+  readonly delivery: Delivery;
+  readonly trust: TrustStore;
+  readonly now: () => number;
+}
+
+/** 503 only when a new message would get 503 (architecture §4); everything else is said and does not take us out of service. */
+async function health(s: HealthSources): Promise<Health> {
+  const iso = (at: number) => new Date(at).toISOString();
+  const degraded: Degradation[] = s.delivery.degraded().map(({ what, since }) => ({ what, since: iso(since) }));
+  const low = s.space.since();
+  if (low !== null) degraded.push({ what: 'free space is below store.minFree: new messages get 503', since: iso(low) });
+  const unserviced = s.serviced?.degraded() ?? null;
+  if (unserviced !== null) degraded.push({ what: unserviced, since: iso(s.now()) });
+  for (const what of s.trust.degraded()) degraded.push({ what, since: iso(s.now()) });
+  const counts = await s.store.counts();
+  for (const state of ['review', 'unknown', 'undeliverable'] as const) {
+    if (counts[state] > 0)
+      degraded.push({ what: `${counts[state]} hand-overs in state ${state}`, since: iso(s.now()) });
+  }
+  return { ready: low === null && s.serviced?.ready() !== false && s.trust.decides(s.now()), degraded };
+}
