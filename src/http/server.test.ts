@@ -476,6 +476,24 @@ describe('stopping', () => {
   });
 });
 
+it('express finds its prototypes in place and has nothing to exchange', async () => {
+  const exchanged: object[] = [];
+  const setPrototypeOf = Object.setPrototypeOf;
+  const server = await start();
+  Object.setPrototypeOf = (object: object, prototype: object | null) => {
+    if (Object.getPrototypeOf(object) !== prototype) exchanged.push(object);
+    return setPrototypeOf(object, prototype);
+  };
+  try {
+    const client = await Client.connect(server);
+    await client.post(`${type}\r\nContent-Length: 1`, 'x');
+    expect((await client.answer()).body).toBe('<r>1</r>');
+  } finally {
+    Object.setPrototypeOf = setPrototypeOf;
+  }
+  expect(exchanged).toEqual([]);
+});
+
 it('a port that is taken is an error of start', async () => {
   const server = await start();
   await expect(start({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });

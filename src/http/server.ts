@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { AddressInfo, Socket } from 'node:net';
 import { type AppOptions, type AppState, createApp } from './app.ts';
 import { Gate } from './gate.ts';
+import { messageClasses } from './message-classes.ts';
 import type { RequestBody } from './request-body.ts';
 
 export interface ServerOptions extends AppOptions {
@@ -51,6 +52,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
   const server = createServer(
     {
+      ...messageClasses(app),
       requestTimeout: options.requestTimeoutMs,
       headersTimeout: Math.min(options.headersTimeoutMs, options.requestTimeoutMs),
       keepAliveTimeout: options.keepAliveTimeoutMs ?? 30_000,
