@@ -26,10 +26,11 @@ export async function checkPlaces(config: Config): Promise<Finding[]> {
         ),
   );
   findings.push(room(d, config.store.minFree));
-  await groupId(group).then(
-    () => {},
-    (cause: Error) => findings.push(error('inbox', cause.message)),
-  );
+  try {
+    groupId(group);
+  } catch (cause) {
+    findings.push(error('inbox', (cause as Error).message));
+  }
   return findings;
 }
 
@@ -52,7 +53,7 @@ async function checkPlace(what: string, path: string): Promise<Finding[]> {
 }
 
 function judgeKind(what: string, path: string, place: Place): Finding[] {
-  const on = `${path} is on ${place.name}`;
+  const on = `${path} is on ${place.type}`;
   switch (place.kind) {
     case 'journaling':
       return [];

@@ -1,38 +1,25 @@
-import type { Stats, StatsFs } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { rename, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isLocalJournalingFileSystem } from '../delivery/file-systems.ts';
 
-/** Whether the guarantees of the hand-over and of the log hold there (architecture §4). */
+/** Why the guarantees of the hand-over and of the log hold there or not (architecture §4). */
 export type FileSystemKind = 'journaling' | 'network' | 'memory' | 'layered' | 'plain' | 'unknown';
 
-/** Linux, `statfs.f_type`. */
-const KNOWN: Readonly<Record<number, readonly [name: string, kind: FileSystemKind]>> = {
-  61267: ['ext4', 'journaling'],
-  1481003842: ['xfs', 'journaling'],
-  2435016766: ['btrfs', 'journaling'],
-  801189825: ['zfs', 'journaling'],
-  4076150800: ['f2fs', 'journaling'],
-  827541066: ['jfs', 'journaling'],
-  3393526350: ['bcachefs', 'journaling'],
-  26985: ['NFS', 'network'],
-  20859: ['SMB', 'network'],
-  4283649346: ['CIFS', 'network'],
-  4266872130: ['SMB', 'network'],
-  12805120: ['Ceph', 'network'],
-  16914839: ['9p', 'network'],
-  1702057286: ['FUSE', 'unknown'],
-  16914836: ['tmpfs', 'memory'],
-  2240043254: ['ramfs', 'memory'],
-  2035054128: ['overlayfs', 'layered'],
-  19780: ['FAT', 'plain'],
-  538032816: ['exFAT', 'plain'],
-};
+/** Types as Linux names them; those that are `journaling` the delivery knows. */
+const OTHERS: readonly (readonly [type: RegExp, kind: FileSystemKind])[] = [
+  [/^(nfs\d?|cifs|smb\d?|smbfs|ceph|9p|afs|glusterfs|fuse\.(sshfs|glusterfs|ceph.*|s3fs|rclone))$/, 'network'],
+  [/^(tmpfs|ramfs|devtmpfs)$/, 'memory'],
+  [/^(overlay|aufs|fuse-overlayfs|fuse\.fuse-overlayfs)$/, 'layered'],
+  [/^(vfat|msdos|exfat|ext2)$/, 'plain'],
+];
 
 export interface Place {
   /** The directory that was looked at: the path itself, or the nearest one above it that is there. */
   readonly directory: string;
   readonly device: number;
-  readonly name: string;
+  /** Type of the file system, such as `ext4`. */
+  readonly type: string;
   readonly kind: FileSystemKind;
   /** Bytes that an ordinary user may still write. */
   readonly free: number;
@@ -41,9 +28,10 @@ export interface Place {
 /** Looks at the file system where `path` is or would be made. */
 export async function placeOf(path: string): Promise<Place> {
   const { directory, stats } = await nearestDirectory(path);
-  const fs = await statfs(directory);
-  const [name, kind] = nameOf(fs);
-  return { directory, device: stats.dev, name, kind, free: fs.bavail * fs.bsize };
+  const { bavail, bsize } = await statfs(directory);
+  const { ok, type } = isLocalJournalingFileSystem(directory);
+  const kind = ok ? 'journaling' : (OTHERS.find(([pattern]) => pattern.test(type))?.[1] ?? 'unknown');
+  return { directory, device: stats.dev, type, kind, free: bavail * bsize };
 }
 
 async function nearestDirectory(path: string): Promise<{ directory: string; stats: Stats }> {
@@ -55,11 +43,6 @@ async function nearestDirectory(path: string): Promise<{ directory: string; stat
     if (stats?.isDirectory()) return { directory: at, stats };
     if (stats) throw Object.assign(new Error(`${at} is not a directory`), { code: 'ENOTDIR' });
   }
-}
-
-function nameOf(fs: StatsFs): readonly [string, FileSystemKind] {
-  if (process.platform !== 'linux') return ['a file system', 'unknown'];
-  return KNOWN[fs.type] ?? [`file system type 0x${fs.type.toString(16)}`, 'unknown'];
 }
 
 /**

@@ -2,7 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { type Logger, pino } from 'pino';
 import { createQuittance } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Io } from './io.ts';
+import { CommandError, type Io } from './io.ts';
 
 export interface ServeOptions {
   readonly config: string | null;
@@ -21,14 +21,18 @@ export async function serve(o: ServeOptions, io: Io): Promise<never> {
   const { config, file } = await loadConfig({ file: o.config, env: io.env, cwd: io.cwd });
   const log = pino({ level: config.log.level, base: { pid: process.pid } });
   const receiver = await createQuittance({ config, log, env: io.env, restored: o.restored });
-
-  // The second signal, and a close that takes too long, exit at once: close-with-grace does that by itself.
   const grace = closeWithGrace(
-    { delay: config.http.shutdownTimeout + CLOSING, logger: closingLog(log) },
+    {
+      delay: config.http.shutdownTimeout + CLOSING,
+      logger: closingLog(log),
+      onSecondSignal: () => endAtOnce(log, 'second signal, ending at once'),
+      onTimeout: () => endAtOnce(log, 'stopping took too long, ending at once'),
+    },
     async ({ signal, err }) => {
       if (err) log.fatal({ err }, 'unexpected error');
       else log.info({ signal }, 'stopping');
-      await receiver.close();
+      const { stuck } = await receiver.close();
+      if (stuck) endAtOnce(log, 'the file system of the inbox does not answer, ending without it');
       log.info('stopped');
     },
   );
@@ -41,7 +45,7 @@ export async function serve(o: ServeOptions, io: Io): Promise<never> {
   } catch (cause) {
     grace.uninstall();
     await receiver.close();
-    throw cause;
+    throw explain(cause, config.http);
   }
   // Signals end the process through close-with-grace; only this returns.
   const err = await receiver.onFatal;
@@ -50,10 +54,30 @@ export async function serve(o: ServeOptions, io: Io): Promise<never> {
   return process.exit(1);
 }
 
+/** What the operating system says when the port cannot be had. */
+function explain(cause: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
+  const { code } = cause as NodeJS.ErrnoException;
+  const where = `http.port ${port} of ${host}`;
+  if (code === 'EADDRINUSE')
+    return new CommandError(`${where} is in use; stop what listens there, or set another port.`);
+  if (code === 'EACCES') return new CommandError(`${where} is not allowed to this user; set one above 1023.`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new CommandError(`http.host ${host} is no address of this machine.`);
+  return cause;
+}
+
+/** Not process.exit(): it waits for threads, and one may hang in a file call. Nothing that was receipted depends on an orderly end. */
+function endAtOnce(log: Logger, why: string): void {
+  log.warn(why);
+  process.kill(process.pid, 'SIGKILL');
+}
+
 /** What close-with-grace says of itself goes into the same log. */
 function closingLog(log: Logger): { error: (what: unknown) => void } {
   return {
-    error: (what) =>
-      log.fatal(what instanceof Error ? { err: what } : {}, what instanceof Error ? 'stopping failed' : String(what)),
+    error: (what) => {
+      if (what instanceof Error) log.fatal({ err: what }, 'stopping failed');
+      else log.fatal(String(what));
+    },
   };
 }

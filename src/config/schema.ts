@@ -21,7 +21,6 @@ export const configSchema = z.strictObject({
     headersTimeout: duration('15s', 'Time for the header of a request to arrive.'),
     requestTimeout: duration('5m', 'Time for a whole request to arrive.'),
     keepAliveTimeout: duration('65s', 'An idle connection is closed after this. Longer than that of a proxy in front.'),
-    drainTimeout: duration('30s', 'Time for the rest of a request to be read away before a refusal is sent.'),
     retryAfter: duration('30s', 'What a 503 tells the sender to wait.'),
     shutdownTimeout: duration('30s', 'Time for requests in flight to finish after SIGTERM.'),
   }),
