@@ -83,6 +83,8 @@ export class DerReader {
   /** Dotted text of an OBJECT IDENTIFIER. */
   oid(value: Der | undefined): string {
     const content = this.content(value, TAG.oid);
+    const last = content.at(-1);
+    if (last === undefined || last >= 0x80 || content.length > 64) throw this.fail('has an invalid object identifier');
     const arcs: bigint[] = [];
     let arc = 0n;
     for (const octet of content) {
@@ -92,8 +94,6 @@ export class DerReader {
         arc = 0n;
       }
     }
-    const last = content.at(-1);
-    if (last === undefined || last >= 0x80 || content.length > 64) throw this.fail('has an invalid object identifier');
     const first = arcs[0] as bigint;
     const root = first < 40n ? 0n : first < 80n ? 1n : 2n;
     return [root, first - root * 40n, ...arcs.slice(1)].join('.');

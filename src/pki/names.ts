@@ -65,6 +65,8 @@ export const COMMON_NAME = '2.5.4.3';
 /** X.520 organizationalUnitName. */
 export const ORGANIZATIONAL_UNIT = '2.5.4.11';
 
+/** Names also come out of messages; a real one has about 100 characters. */
+const MAX_LENGTH = 4096;
 const der = new DerReader('bad-name', 'The distinguished name');
 
 /** Reads a Name out of a certificate or CRL. Throws PkiError `bad-name`. */
@@ -106,7 +108,8 @@ function hexOf(value: Der): string {
  * Throws PkiError `bad-name` when it is none of these.
  */
 export function parseDn(written: string): DistinguishedName {
-  const trimmed = written.trim();
+  if (written.length > MAX_LENGTH) throw der.fail(`is longer than ${MAX_LENGTH} characters`);
+  const trimmed = written.trimStart();
   if (/^\/[A-Za-z0-9.]+=/.test(trimmed)) {
     const parts = trimmed.slice(1).split(/\/(?=[A-Za-z][A-Za-z0-9.]*=|[0-9]+(?:\.[0-9]+)+=)/);
     return { source: 'text', rdns: parts.map((part) => [attributeOf(part, part)]) };
@@ -155,8 +158,7 @@ function attributeOf(raw: string, whole: string): NameAttribute {
 }
 
 function unescapeValue(written: string): string {
-  // An escaped blank at the end belongs to the value (RFC 4514 §2.4), blanks around it do not.
-  let text = written.replace(/((?:^|[^\\])(?:\\\\)*\\\s)?\s*$/, '$1');
+  let text = trimUnescapedEnd(written);
   if (/^#(?:[0-9a-f]{2})+$/i.test(text)) return stringOf(der.one(Buffer.from(text.slice(1), 'hex')));
   if (text.startsWith('"')) {
     if (text.length < 2 || !text.endsWith('"')) throw der.fail('has text beside a quoted value');
@@ -166,6 +168,13 @@ function unescapeValue(written: string): string {
   return text.replace(/((?:\\[0-9a-f]{2})+)|\\(.)/gis, (_, octets: string | undefined, escaped: string) =>
     octets === undefined ? escaped : Buffer.from(octets.replaceAll('\\', ''), 'hex').toString('utf8'),
   );
+}
+
+/** Cuts blanks at the end, but not one that is escaped: it belongs to the value (RFC 4514 §2.4). */
+function trimUnescapedEnd(written: string): string {
+  const trimmed = written.trimEnd();
+  const backslashes = /\\*$/.exec(trimmed)?.[0].length ?? 0;
+  return backslashes % 2 === 1 ? written.slice(0, trimmed.length + 1) : trimmed;
 }
 
 /** True when both are the same name: types and values pairwise equal, case and runs of blanks aside (RFC 5280 §7.1). */
