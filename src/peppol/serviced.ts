@@ -157,8 +157,13 @@ async function readRules(file: string): Promise<Rules> {
     }
     const name = participant.toLowerCase();
     const rule = { participant: patternOf(name), documentType: patternOf(documentType), process: patternOf(process) };
-    if (name.includes('*')) wild.push(rule);
-    else exact.set(name, [...(exact.get(name) ?? []), rule]);
+    if (name.includes('*')) {
+      wild.push(rule);
+      continue;
+    }
+    const same = exact.get(name);
+    if (same === undefined) exact.set(name, [rule]);
+    else same.push(rule);
   }
   return { exact, wild };
 }

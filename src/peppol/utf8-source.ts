@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
 import { quote } from '../ebms/quote.ts';
 import { sbdFault } from './sbd-fault.ts';
 
