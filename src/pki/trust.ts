@@ -122,6 +122,12 @@ export class TrustStore {
     return { status: 'trusted', certificate: leaf, chain, warnings };
   }
 
+  /** False when under `hard` the CRL of every CA is missing or stale: then every new message gets 503. */
+  decides(at: number): boolean {
+    if (this.#options.revocation !== 'hard') return true;
+    return this.issuers.some(({ certificate }) => this.#listsOf(certificate).some((crl) => isUsable(crl, at)));
+  }
+
   /** What an operator must see to: sentences, none when all is well. */
   degraded(): string[] {
     const at = this.#options.now();
