@@ -33,8 +33,8 @@ const blankLine = Buffer.from('\r\n\r\n');
  *
  * - Headers. Its reader cuts long blocks and drops what it does not understand without a word, so the raw block is recorded on the way in
  *   and read by `parsePartHeaders`.
- * - Part streams. Their buffers would be views of a scratch buffer that its search overwrites, and their 'end' comes ticks later. `push`
- *   of the part is replaced, so that a chunk is split completely when `push` here returns and back-pressure is the caller's pace.
+ * - Part streams. Their data and 'end' come ticks later, and what is wrong with a part arrives as events from two emitters. `push` of the part
+ *   is replaced, so that a chunk is split completely when `push` here returns, and back-pressure is the caller's pace.
  * - The delimiter, which it matches by prefix only: other text on that line is refused by `parsePartHeaders`.
  *
  * Both readers (stream and buffer) use this class, so that they cannot disagree.
@@ -44,7 +44,6 @@ export class MultipartSplitter {
   readonly parts: RawPart[] = [];
   readonly #dicer: Dicer;
   readonly #limits: MultipartLimits;
-  readonly #copyBelow: number;
   #count = 0;
   #finished = false;
   #failure: MimeError | null = null;
@@ -63,7 +62,6 @@ export class MultipartSplitter {
       );
     }
     this.#limits = limits;
-    this.#copyBelow = boundary.length + 4;
     // Zero pairs: its own header reader has nothing to do.
     this.#dicer = new Dicer({ boundary, maxHeaderPairs: 0, maxHeaderSize: 0 } as Dicer.Config);
     this.#dicer.on('part', (part) => this.#onPart(part as unknown as DicerPart));
@@ -126,8 +124,8 @@ export class MultipartSplitter {
         else this.#fail('bad-header', 'A part has no blank line after its headers.');
         stream.emit('end'); // Dicer counts these to know when it is done
       } else if (part !== null && this.#failure === null) {
-        // Only chunks shorter than the delimiter can be views of the search's scratch buffer.
-        part.chunks.push(chunk.length < this.#copyBelow ? Buffer.from(chunk) : chunk);
+        // A short chunk may be a view of the search's scratch buffer. It stays true: that buffer only ever holds a prefix of the delimiter.
+        part.chunks.push(chunk);
       }
       return true;
     };
