@@ -131,6 +131,8 @@ export class SbdReader {
       if (this.#roots > 1) throw sbdFault('there is more after the StandardBusinessDocument', 'sbd-trailing');
       this.#take(end - this.#base);
       this.#rootTag = Buffer.concat(this.#head).toString('utf8', start, end);
+      // At once: what is no SBD at all shall not be read any further.
+      checkRoot(parseFrame(empty ? this.#rootTag : `${this.#rootTag}</${tagName(this.#rootTag)}>`));
     } else if (depth === 2) {
       this.#children += 1;
       if (this.#children > 2) throw sbdFault('it has more than one business document', 'sbd-two-documents');
@@ -186,9 +188,7 @@ export class SbdReader {
     const documentEnd = opened && !empty ? `</${tagName(head.toString('utf8', start))}>` : '';
     const ends = opened ? `${documentEnd}</${tagName(this.#rootTag)}>` : '';
     const root = parseFrame(head.toString('utf8').replace(/^<\?xml\s[^>]*>/, '') + ends);
-    if (!is(root, SBDH, 'StandardBusinessDocument')) {
-      throw sbdFault('its root element is not a StandardBusinessDocument', 'sbd-missing');
-    }
+    checkRoot(root);
     const [header, document, third] = elements(root);
     if (header === undefined || !is(header, SBDH, 'StandardBusinessDocumentHeader')) {
       throw sbdFault('it has no StandardBusinessDocumentHeader', 'sbd-header-missing');
@@ -235,9 +235,6 @@ export class SbdReader {
   #refuseLongFrame(): never {
     if (this.#phase === 'tail') throw sbdFault('there is too much after the business document', 'sbd-too-long');
     if (this.#roots === 0) throw sbdFault('it is not XML', 'sbd-malformed');
-    if (!/StandardBusinessDocument/.test(this.#rootTag)) {
-      throw sbdFault('its root element is not a StandardBusinessDocument', 'sbd-missing');
-    }
     throw sbdFault('its header is too long', 'sbd-too-long');
   }
 }
@@ -251,8 +248,14 @@ function parseFrame(text: string): XmlElement {
   try {
     return parseXml(Buffer.from(text)).root;
   } catch (error) {
-    if (error instanceof XmlError) throw malformed(error);
-    throw error;
+    if (!(error instanceof XmlError)) throw error;
+    throw error.code === 'malformed' ? malformed(error) : sbdFault(error.message, 'sbd-malformed', error);
+  }
+}
+
+function checkRoot(root: XmlElement): void {
+  if (!is(root, SBDH, 'StandardBusinessDocument')) {
+    throw sbdFault('its root element is not a StandardBusinessDocument', 'sbd-missing');
   }
 }
 

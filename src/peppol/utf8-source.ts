@@ -45,7 +45,10 @@ export class Utf8Source {
     const octets = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     if (this.#transcoder !== null) return this.#transcoder.push(octets);
     this.#head = this.#head.length === 0 ? octets : Buffer.concat([this.#head, octets]);
-    if (!isDecidable(this.#head)) return NOTHING;
+    if (!isDecidable(this.#head)) {
+      this.#head = Buffer.from(this.#head); // the caller may reuse its chunk
+      return NOTHING;
+    }
     return this.#decide();
   }
 
@@ -89,7 +92,7 @@ class Utf8 implements Transcoder {
   push(chunk: Buffer): Buffer {
     const octets = this.#cut.length === 0 ? chunk : Buffer.concat([this.#cut, chunk]);
     const whole = octets.length - cutLength(octets);
-    this.#cut = octets.subarray(whole);
+    this.#cut = whole === octets.length ? NOTHING : Buffer.from(octets.subarray(whole));
     const characters = octets.subarray(0, whole);
     if (!isUtf8(characters)) throw notWhatItClaims('UTF-8');
     return characters;
