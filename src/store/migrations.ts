@@ -84,12 +84,11 @@ export const migrations: readonly string[] = [
   CREATE INDEX payload_file ON payload (file) WHERE file IS NOT NULL;
 
   CREATE TABLE evidence (
-    receipt INTEGER PRIMARY KEY,
-    message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE,
+    receipt INTEGER PRIMARY KEY REFERENCES receipt ON DELETE CASCADE,
+    message INTEGER NOT NULL,
     at INTEGER NOT NULL,
     envelope BLOB NOT NULL
   ) STRICT;
-  CREATE INDEX evidence_by_message ON evidence (message);
   CREATE INDEX evidence_by_time ON evidence (at);
 
   CREATE TABLE held (

@@ -29,7 +29,7 @@ export function prepareReports(db: Db, chains: Chains): Pick<OperationTable, 'co
   const byBoth = list('AND m.message_id = :messageId AND m.sender = :sender');
   const one = db.prepare(`SELECT ${columns} FROM message m WHERE m.id = ?`);
   const rest = db.prepare(
-    `SELECT m.routing, m.warnings, (SELECT e.envelope FROM evidence e WHERE e.message = m.id ORDER BY e.receipt LIMIT 1) AS envelope
+    `SELECT m.routing, m.warnings, (SELECT e.envelope FROM receipt r JOIN evidence e ON e.receipt = r.id WHERE r.message = m.id ORDER BY r.id LIMIT 1) AS envelope
      FROM message m WHERE m.id = ?`,
   );
   const receipts = db.prepare(
