@@ -159,6 +159,23 @@ describe('a message', () => {
     }
   });
 
+  it('may have trailers and come over HTTP/1.0', async () => {
+    const client = await Client.connect(await start());
+    await client.post(`${type}\r\nTransfer-Encoding: chunked`, '1\r\nx\r\n0\r\nX: y\r\n\r\n');
+    expect((await client.answer()).body).toBe('<r>1</r>');
+    await client.post(`${type}\r\nContent-Length: 1`, 'x', 'POST /as4 HTTP/1.0');
+    expect((await client.answer()).body).toBe('<r>1</r>');
+    await client.closed();
+  });
+
+  it('with a folded HTTP header is told so: Node refuses it (RFC 9112 §5.2), the sender has to mend it', async () => {
+    const client = await Client.connect(await start());
+    await client.post('Content-Type: multipart/related;\r\n boundary="b"\r\nContent-Length: 1', 'x');
+    const answer = await client.answer();
+    expect([answer.status, answer.header('Connection')]).toEqual([400, 'close']);
+    expect(answer.body).toContain('folded');
+  });
+
   it('may be answered without content', async () => {
     const client = await Client.connect(
       await start({ receive: async () => ({ status: 204, contentType: null, body: null }) }),

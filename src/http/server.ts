@@ -77,7 +77,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       socket.writable &&
       error.code !== 'ECONNRESET' &&
       (response === undefined || response.writableFinished || unanswered);
-    if (answerable) socket.end(clientErrorText(error.code), () => socket.destroy());
+    if (answerable) socket.end(clientErrorText(error), () => socket.destroy());
     else socket.destroy();
   });
   await new Promise<void>((resolve, reject) => {
@@ -122,9 +122,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 /** For what Node's parser refuses before there is a request to answer. */
-function clientErrorText(code: string | undefined): string {
+function clientErrorText(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
+  const { code } = error;
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const text = `${STATUS_CODES[status]}\n`;
+  // JavaMail folds a long Content-Type unless it is told not to; its operator should not have to guess (RFC 9112 §5.2).
+  const folded = error.reason === 'Unexpected whitespace after header value';
+  const text = folded
+    ? 'A header field is folded over two lines, which HTTP does not allow.\n'
+    : `${STATUS_CODES[status]}\n`;
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: text/plain; charset=utf-8',

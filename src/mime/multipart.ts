@@ -4,6 +4,8 @@ import { type ContentType, parseContentType } from './content-type.ts';
 import { MimeError } from './mime-error.ts';
 import { type MultipartLimits, MultipartSplitter, type RawPart } from './splitter.ts';
 
+export { MimeError, type MultipartLimits };
+
 interface PartHead {
   /** Lower-case names, unfolded values. */
   readonly headers: ReadonlyMap<string, string>;
