@@ -51,12 +51,15 @@ export function preparePurge(db: Db): Pick<OperationTable, 'purgeCount' | 'purge
     }
     const emptied = somePayloads.all(limits) as { id: number; file: string | null }[];
     for (const p of emptied) emptyPayload.run(limits.now, p.id);
+    const proofs = deleteEvidence.run(limits).changes;
+    const conflicts = deleteHeld.run(limits).changes;
+    // Deleting a message cascades: only when nothing is left that must be told of (content files) or counted on its own.
+    const drained = Math.max(expired.length, emptied.length, proofs) < rowsPerStep;
     return {
       keys: expired.length,
       payloads: emptied.length,
-      evidence: deleteEvidence.run(limits).changes + deleteHeld.run(limits).changes,
-      // Last: a message goes once nothing of the above is left of it, and cascades into what remains.
-      messages: deleteMessages.run(limits).changes,
+      evidence: proofs + conflicts,
+      messages: drained ? deleteMessages.run(limits).changes : 0,
       files: emptied.flatMap((p) => p.file ?? []),
     };
   }
