@@ -52,7 +52,7 @@ export class XmlScanner {
   #keyword: Buffer = COMMENT_START;
   #xmlTarget = false;
   /** Names of the open elements, one after the other, and where each begins. */
-  readonly #names = new Uint8Array(MAX_OPEN_NAMES);
+  #names = new Uint8Array(1024);
   readonly #nameStarts: number[] = [];
   #namesEnd = 0;
   /** Character data is reported only while somebody wants it. */
@@ -144,7 +144,7 @@ export class XmlScanner {
   }
 
   #name(chunk: Buffer, from: number): number {
-    const names = this.#names;
+    let names = this.#names;
     let end = this.#namesEnd;
     let i = from;
     for (; i < chunk.length; i++) {
@@ -156,11 +156,19 @@ export class XmlScanner {
       }
       if (octet === LT || octet === QUOTE || octet === APOSTROPHE || octet === EQUALS)
         throw malformed('a tag has no proper name');
-      if (end === MAX_OPEN_NAMES) throw malformed('the names of the open elements are too long');
+      if (end === names.length) names = this.#growNames();
       names[end++] = octet;
     }
     this.#namesEnd = end;
     return i;
+  }
+
+  #growNames(): Uint8Array<ArrayBuffer> {
+    if (this.#names.length === MAX_OPEN_NAMES) throw malformed('the names of the open elements are too long');
+    const larger = new Uint8Array(this.#names.length * 2);
+    larger.set(this.#names);
+    this.#names = larger;
+    return larger;
   }
 
   #tag(chunk: Buffer, from: number): number {
