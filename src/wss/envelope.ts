@@ -1,6 +1,6 @@
 import { As4Error } from '../as4-error.ts';
 import { EB, S12 } from '../ebms/namespaces.ts';
-import { attribute, childrenNamed, elements, is, type XmlElement } from '../xml/tree.ts';
+import { attribute, childrenNamed, elements, is, text, type XmlElement } from '../xml/tree.ts';
 import { policyError, quoted } from './algorithms.ts';
 import { WSSE } from './namespaces.ts';
 
@@ -39,6 +39,16 @@ export function readEnvelope(root: XmlElement): EnvelopeParts {
   if (security.length > 1)
     throw policyError('More than one wsse:Security header; exactly one is accepted', 'several-security-headers');
   return { messaging: messaging[0]!, body, security: security[0]! };
+}
+
+/**
+ * For user messages only: their payloads are MIME parts (eDelivery AS4 §1.4.2.3); white space is all that the Body may hold. The Body of
+ * a signal is ignored (Core §5.2.3), a SOAP Fault may be in it.
+ * @throws As4Error EBMS:0009
+ */
+export function requireEmptyBody(body: XmlElement): void {
+  if (text(body)?.trim() !== '')
+    throw headerError('The SOAP Body must be empty; payloads belong into MIME parts', 'body-not-empty');
 }
 
 /** SOAP 1.2 Part 1 §5.2.3: what must be understood and is not must not be processed. */

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { As4Error, TransportRefusal } from '../as4-error.ts';
 import type { TrustStore } from '../pki/trust.ts';
 import { parseXml } from '../xml/parse.ts';
+import { requireEmptyBody } from './envelope.ts';
 import { CID, MESSAGING, resign, sender, testCertificate, testMessage, testTrust } from './testing/message.ts';
 import { trustEverything } from './testing/trust.ts';
 import { type VerifiedEnvelope, verifyEnvelope } from './verify.ts';
@@ -347,6 +348,19 @@ describe('EBMS:0009: it is no AS4 envelope', () => {
   ])('%s', (_, reason, change) => {
     expect(refusal(change, { resigned: false })).toMatchObject({ code: 'EBMS:0009', reason });
   });
+});
+
+test.each(['x', '<x/>', ' <x/> '])('a user message with a signed Body that holds %j is EBMS:0009', (content) => {
+  const filled = resign(good.replace(/<S12:Body ([^>]*)\/>/, (_, a: string) => `<S12:Body ${a}>${content}</S12:Body>`));
+  const { body } = verify(filled);
+  expect(() => requireEmptyBody(body)).toThrow(
+    expect.objectContaining({ code: 'EBMS:0009', reason: 'body-not-empty' }),
+  );
+});
+
+test('a signed Body of white space is empty enough', () => {
+  const spaced = resign(good.replace(/<S12:Body ([^>]*)\/>/, (_, a: string) => `<S12:Body ${a}>\n </S12:Body>`));
+  expect(() => requireEmptyBody(verify(spaced).body)).not.toThrow();
 });
 
 describe('EBMS:0101: it is not authentic', () => {
