@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -124,5 +125,35 @@ test.skipIf(!otherDevice)(
     expect(findings).toContainEqual(
       expect.objectContaining({ level: 'warning', text: expect.stringContaining('tmpfs, in memory') }),
     );
+  },
+);
+
+const mayMount = spawnSync('unshare', ['-m', 'true']).status === 0;
+
+test.skipIf(!mayMount)(
+  'staging behind a bind mount is wrong, although the device is the same (skipped without the right to mount)',
+  () => {
+    const [inbox, staging] = [join(cwd, 'bind/inbox'), join(cwd, 'bind/staging')];
+    mkdirSync(inbox, { recursive: true });
+    mkdirSync(staging);
+    const run = (mount: string) =>
+      spawnSync(
+        'unshare',
+        ['-m', 'sh', '-c', `${mount} && exec "${process.execPath}" "${join(PACKAGE_ROOT, 'dist/cli.js')}" check`],
+        {
+          cwd,
+          encoding: 'utf8',
+          env: {
+            PATH: process.env.PATH,
+            QUITTANCE_STORE__MIN_FREE: '1B',
+            QUITTANCE_DELIVERY__INBOX: inbox,
+            QUITTANCE_DELIVERY__STAGING: staging,
+          },
+        },
+      );
+    expect(run('true').status).toBe(0);
+    const bound = run('mount --bind bind/staging bind/staging');
+    expect(bound.status).toBe(1);
+    expect(bound.stdout).toMatch(/^WRONG +staging .*different file systems/m);
   },
 );

@@ -6,8 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PACKAGE_ROOT } from '../config/load.ts';
+
+// Each test starts several processes, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 120_000 });
 
 const CLI = join(PACKAGE_ROOT, 'dist/cli.js');
 let cwd: string;

@@ -66,10 +66,14 @@ function explain(cause: unknown, { host, port }: { readonly host: string; readon
   return cause;
 }
 
-/** Not process.exit(): it waits for threads, and one may hang in a file call. Nothing that was receipted depends on an orderly end. */
+/**
+ * Not process.exit(): it waits for threads, and one may hang in a file call. A signal with its default action does not. Nothing that
+ * was receipted depends on an orderly end.
+ */
 function endAtOnce(log: Logger, why: string): void {
   log.warn(why);
-  process.kill(process.pid, 'SIGKILL');
+  process.removeAllListeners('SIGTERM');
+  process.kill(process.pid, 'SIGTERM');
 }
 
 /** What close-with-grace says of itself goes into the same log. */
