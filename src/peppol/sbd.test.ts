@@ -123,6 +123,41 @@ describe('SbdReader', () => {
     }
   });
 
+  it('passes on any well-formed document unchanged, whatever stands in its values, comments and sections', () => {
+    const characters = fc.string({
+      unit: fc.constantFrom('a', '>', "'", '/', ']', '-', '?', '!', 'é', '\n', '&lt;'),
+      maxLength: 12,
+    });
+    const filler = fc.oneof(
+      characters.map((text) => text.replaceAll(']]>', '')),
+      characters.map((text) => `<!--${text.replace(/-+/g, 'x')}-->`),
+      characters.map((text) => `<![CDATA[<x>${text.replaceAll(']]>', '')}</x>]]>`),
+      characters.map((text) => `<?pi <x> ${text.replaceAll('?>', '')}?>`),
+    );
+    const { element } = fc.letrec<{ element: string }>((tie) => ({
+      element: fc
+        .tuple(
+          fc.constantFrom('n:a', 'n:ab', 'n:é'),
+          characters.map((text) => text.replaceAll("'", '')),
+          fc.constantFrom("'", '"'),
+          fc.array(fc.oneof({ maxDepth: 4 }, filler, tie('element')), { maxLength: 4 }),
+          fc.constantFrom('', ' ', '\n'),
+        )
+        .map(([name, value, quote, children, space]) =>
+          children.length === 0
+            ? `<${name}${space}/>`
+            : `<${name} v=${quote}${value}${quote}${space}>${children.join('')}</${name}${space}>`,
+        ),
+    }));
+    fc.assert(
+      fc.property(element, fc.array(fc.nat(3000), { maxLength: 8 }), (inner, cuts) => {
+        const document = `<n:I xmlns:n="urn:i">${inner}</n:I>`;
+        expect(read(sbd(document), {}, cuts).passedOn.toString()).toBe(document);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   it('makes a document stand alone that inherits namespaces, without changing its digest', () => {
     const document = '<Invoice xmlns="urn:i"><u:Extension/></Invoice>';
     const alone = read(sbd(document), { standalone: true });

@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
-import { escapeAttribute } from '../xml/escape.ts';
-import { parseXml } from '../xml/parse.ts';
-import { attribute, elements, is, type XmlElement } from '../xml/tree.ts';
-import { XmlError } from '../xml/xml-error.ts';
+import { elements, is, type XmlElement } from '../xml/tree.ts';
 import { sbdFault } from './sbd-fault.ts';
+import {
+  checkRoot,
+  describeDocument,
+  malformed,
+  parseFrame,
+  refuseText,
+  standaloneTag,
+  tagName,
+  type UnreadDocument,
+} from './sbd-frame.ts';
 import { readSbdh, SBDH, type Sbdh } from './sbdh.ts';
 import { Utf8Source } from './utf8-source.ts';
 import { WrappedContent } from './wrapped-content.ts';
 import { XmlScanner } from './xml-scanner.ts';
 
-const WRAPPER = 'http://peppol.eu/xsd/ticc/envelope/1.0';
 /** What goes through the strict parser and may therefore not be large: all before the document, and all after it. */
 const MAX_FRAME = 64 * 1024;
 
@@ -73,7 +79,7 @@ export class SbdReader {
   #children = 0;
   #bytes = 0;
   #header: Sbdh | null = null;
-  #document: Omit<SbdDocument, 'sha256' | 'bytes'> | null = null;
+  #document: UnreadDocument | null = null;
   #wrapped: WrappedContent | null = null;
 
   constructor(options: SbdReaderOptions) {
@@ -197,27 +203,9 @@ export class SbdReader {
     if (third !== undefined) throw malformed(); // scanner and parser must have seen the same
     refuseText(root);
     this.#header = readSbdh(header, (fault) => this.#report(fault));
-    this.#document = this.#describe(document, root);
+    this.#document = describeDocument(document, root);
+    if (this.#document.kind !== 'xml') this.#wrapped = new WrappedContent(this.#document.kind);
     return document;
-  }
-
-  #describe(element: XmlElement, root: XmlElement): Omit<SbdDocument, 'sha256' | 'bytes'> {
-    if (element.uri === SBDH) throw sbdFault('there is an envelope inside the envelope', 'sbd-nested');
-    const declarations = new Map<string, string>();
-    for (const [prefix, uri] of root.declarations ?? []) {
-      if (uri !== '' && element.declarations?.has(prefix) !== true) declarations.set(prefix, uri);
-    }
-    const names = { namespace: element.uri, localName: element.local, declarations };
-    if (element.uri !== WRAPPER) return { kind: 'xml', ...names, mimeType: null, encoding: null };
-    const kind = WRAPPER_KINDS.get(element.local);
-    if (kind === undefined)
-      throw sbdFault('the Peppol wrapper is neither TextContent nor BinaryContent', 'sbd-wrapper');
-    const mimeType = attribute(element, 'mimeType');
-    if (mimeType === undefined || mimeType.trim() === '') {
-      throw sbdFault(`${element.local} has no @mimeType`, 'sbd-wrapper');
-    }
-    this.#wrapped = new WrappedContent(kind);
-    return { kind, ...names, mimeType, encoding: attribute(element, 'encoding') ?? null };
   }
 
   #report(fault: string): void {
@@ -237,47 +225,4 @@ export class SbdReader {
     if (this.#roots === 0) throw sbdFault('it is not XML', 'sbd-malformed');
     throw sbdFault('its header is too long', 'sbd-too-long');
   }
-}
-
-const WRAPPER_KINDS: ReadonlyMap<string, 'text' | 'binary'> = new Map([
-  ['TextContent', 'text'],
-  ['BinaryContent', 'binary'],
-]);
-
-function parseFrame(text: string): XmlElement {
-  try {
-    return parseXml(Buffer.from(text)).root;
-  } catch (error) {
-    if (!(error instanceof XmlError)) throw error;
-    throw error.code === 'malformed' ? malformed(error) : sbdFault(error.message, 'sbd-malformed', error);
-  }
-}
-
-function checkRoot(root: XmlElement): void {
-  if (!is(root, SBDH, 'StandardBusinessDocument')) {
-    throw sbdFault('its root element is not a StandardBusinessDocument', 'sbd-missing');
-  }
-}
-
-function malformed(cause?: unknown): ReturnType<typeof sbdFault> {
-  return sbdFault('it is not well-formed XML', 'sbd-malformed', cause);
-}
-
-function refuseText(root: XmlElement): void {
-  if (root.children.some((node) => typeof node === 'string' && /[^ \t\r\n]/.test(node))) {
-    throw sbdFault('there is text between its elements', 'sbd-malformed');
-  }
-}
-
-/** The name in a start tag, as written. */
-function tagName(tag: string): string {
-  return /^<([^\s/>]*)/.exec(tag)?.[1] ?? '';
-}
-
-function standaloneTag(tag: Buffer, element: XmlElement, declarations: ReadonlyMap<string, string>): Buffer {
-  let inherited = '';
-  for (const [prefix, uri] of declarations)
-    inherited += ` xmlns${prefix === '' ? '' : ':'}${prefix}="${escapeAttribute(uri)}"`;
-  const afterName = 1 + Buffer.byteLength(element.name);
-  return Buffer.concat([tag.subarray(0, afterName), Buffer.from(inherited), tag.subarray(afterName)]);
 }
