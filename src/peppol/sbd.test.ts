@@ -204,6 +204,10 @@ describe('SbdReader', () => {
       expect(refusal(undeclared).reason).toBe('sbd-encoding');
     });
 
+    it('says of a file that is no XML that it is none, not that its encoding is wrong', () => {
+      expect(refusal(Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3', 'latin1')).detail).toBe('it is not XML');
+    });
+
     it('refuses octets that are not what they claim, and unknown encodings', () => {
       const cut = Buffer.from(sbd('<Invoice xmlns="urn:i">é</Invoice>'));
       const broken = Buffer.concat([cut.subarray(0, cut.indexOf(0xc3) + 1), cut.subarray(cut.indexOf(0xc3) + 2)]);
@@ -219,6 +223,7 @@ describe('SbdReader', () => {
   const malformed: Record<string, [string, string]> = {
     'no XML': ['sbd-malformed', '%PDF-1.7'],
     nothing: ['sbd-malformed', ''],
+    'white space only': ['sbd-malformed', ' \n '],
     'a bare invoice': ['sbd-missing', INVOICE],
     'a large bare invoice': ['sbd-missing', `<Invoice xmlns="urn:i">${'x'.repeat(100_000)}<a/><b/></Invoice>`],
     'much that is no XML': ['sbd-malformed', 'x'.repeat(100_000)],

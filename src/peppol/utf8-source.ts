@@ -82,6 +82,8 @@ function detect(head: Buffer, charset: string | undefined): { name: string; skip
   if (head[0] === 0x3c && head[1] === 0) return { name: 'utf-16le', skip: 0 };
   if (head[0] === 0 && head[1] === 0x3c) return { name: 'utf-16be', skip: 0 };
   const start = head.toString('latin1', 0, DECLARATION_LIMIT);
+  // A PDF or an EDI file is told so, not that it is bad UTF-8.
+  if (/^[ \t\r\n]*[^ \t\r\n<]/.test(start)) throw sbdFault('it is not XML', 'sbd-malformed');
   const declared = /^<\?xml\s[^?>]*?encoding\s*=\s*["']([^"']{1,60})["']/.exec(start)?.[1];
   return { name: (declared ?? charset ?? 'utf-8').toLowerCase(), skip: 0 };
 }
