@@ -27,6 +27,7 @@ import type { Identity } from './pki/identity.ts';
 import type { TrustStore } from './pki/trust.ts';
 import type { Spool } from './spool.ts';
 import { type NewMessage, type StoredAnswer, StoreError } from './store/types.ts';
+import { requireEmptyBody } from './wss/envelope.ts';
 import { signSoap } from './wss/sign.ts';
 import { type VerifiedEnvelope, verifyEnvelope } from './wss/verify.ts';
 import { parseXml, type XmlDocument } from './xml/parse.ts';
@@ -193,6 +194,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     // A signal beside a UserMessage is refused by the reader, one alone was seen before.
     if (read.kind === 'signal') throw new As4Error('EBMS:0008', 'Signals are not accepted here', { reason: 'signal' });
     trace.messageId = read.userMessage.messageInfo.messageId;
+    requireEmptyBody(envelope.body);
     return read.userMessage;
   }
 
