@@ -134,6 +134,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
         requestTimeoutMs: config.http.requestTimeout,
         keepAliveTimeoutMs: config.http.keepAliveTimeout,
         drainTimeoutMs: config.http.requestTimeout,
+        retryAfterSeconds: Math.ceil(config.http.retryAfter / 1000),
         receive,
         health: () => health({ store, serviced, space, delivery, trust, now }),
         metrics: metrics.text,

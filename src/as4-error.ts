@@ -52,7 +52,7 @@ export class TransportRefusal extends Error {
   override readonly name = 'TransportRefusal';
   readonly status: 400 | 408 | 413 | 415 | 500 | 503;
   readonly reason: string;
-  /** Seconds for Retry-After; only with 503. */
+  /** Seconds for Retry-After with 503; undefined: what the configuration says. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -63,6 +63,6 @@ export class TransportRefusal extends Error {
     super(text, options.cause === undefined ? undefined : { cause: options.cause });
     this.status = status;
     this.reason = options.reason;
-    this.retryAfter = options.retryAfter ?? (status === 503 ? 30 : undefined);
+    this.retryAfter = options.retryAfter;
   }
 }

@@ -11,6 +11,7 @@ function app(options: Partial<AppOptions> = {}, gate = new Gate(1)): ReturnType<
       maxBody: 1000,
       requestTimeoutMs: 1000,
       drainTimeoutMs: 1000,
+      retryAfterSeconds: 30,
       receive: async () => ({ status: 200, contentType: 'application/soap+xml', body: Buffer.from('<r/>') }),
       health: async () => ({ ready: true, degraded: [] }),
       log: { warn: () => {}, error: () => {} },

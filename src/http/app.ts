@@ -23,6 +23,8 @@ export interface AppOptions {
   readonly requestTimeoutMs: number;
   /** Milliseconds the rest of a request may take when it is refused, and an upload after its answer. */
   readonly drainTimeoutMs: number;
+  /** Seconds that a 503 tells the sender to wait, unless the refusal itself knows better. */
+  readonly retryAfterSeconds: number;
   readonly receive: Receive;
   readonly health: () => Promise<Health>;
   /** Text of `GET /metrics`; without it there is no such page. */
@@ -66,7 +68,11 @@ export function createApp(options: AppOptions, state: AppState): Express {
   ): Promise<void> {
     // A sender that still waits for `100 Continue` uploads nothing: there is nothing to drain, and nothing may follow on its connection.
     const silent = state.expecting.has(request);
-    return respond(response, bodyOf(request), answer, {
+    const told =
+      answer.status === 503 && answer.retryAfter === undefined
+        ? { ...answer, retryAfter: options.retryAfterSeconds }
+        : answer;
+    return respond(response, bodyOf(request), told, {
       drainBytes: options.maxBody,
       drainMs: options.drainTimeoutMs,
       lingerBytes: options.maxBody,

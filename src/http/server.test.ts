@@ -27,6 +27,7 @@ async function start(options: Partial<ServerOptions> = {}): Promise<Server> {
     requestTimeoutMs: 20_000,
     headersTimeoutMs: 20_000,
     drainTimeoutMs: 10_000,
+    retryAfterSeconds: 30,
     receive: echoLength,
     health: async () => ({ ready: true, degraded: [] }),
     log: { warn: (details) => logged.push(details), error: (details) => logged.push(details) },
