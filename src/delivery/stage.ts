@@ -47,9 +47,15 @@ export async function stage(job: StageJob, o: StageOptions): Promise<void> {
 }
 
 function makeDirectory(path: string, own: Ownership): string {
-  // What a crash or a failed attempt left there is not known to be whole.
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) rmSync(path, { recursive: true, force: true });
-  mkdirSync(path, own.mode ?? 0o777);
+  const mode = own.mode ?? 0o777;
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    // What a failed attempt left there is not known to be whole.
+    rmSync(path, { recursive: true });
+    mkdirSync(path, mode);
+  }
   if (own.gid !== null) chownSync(path, process.geteuid?.() ?? 0, own.gid);
   if (own.mode !== null && (own.mode & own.umask) !== 0) chmodSync(path, own.mode);
   return path;
