@@ -97,9 +97,9 @@ function prepareStore(db: Db, chains: Chains, audit: Audit) {
   const expire = db.prepare('UPDATE message SET expired_at = ? WHERE id = ?');
   // The first-layer key is only ever taken when free or expired; a second-layer key stays with the first message until it expires.
   const takeKey = db.prepare(
-    `INSERT INTO key (layer, scope, key, message, base, expires_at) VALUES (:layer, :scope, :key, :id, :base, :end)
+    `INSERT INTO key (layer, scope, key, message, base, expires_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET message = excluded.message, base = excluded.base, expires_at = excluded.expires_at
-     WHERE max(key.expires_at, key.base + :window) <= :now`,
+     WHERE max(key.expires_at, key.base + ?) <= ?`,
   );
   const payload = db.prepare(
     `INSERT INTO payload (message, ordinal, at, href, mime_type, character_set, compressed, sha256, bytes, file, data)
@@ -122,9 +122,9 @@ function prepareStore(db: Db, chains: Chains, audit: Audit) {
     const texts = [m.routing, JSON.stringify(m.keys), m.warnings];
     const id = Number(message.run(...identity, ...judged, ...texts).lastInsertRowid);
 
-    const common = { id, base, end: base + m.window, window: m.window, now };
-    takeKey.run({ layer: 'message', scope: m.sender, key: m.messageId, ...common });
-    for (const k of m.keys) takeKey.run({ layer: k.layer, scope: k.scope, key: k.key, ...common });
+    const end = base + m.window;
+    takeKey.run('message', m.sender, m.messageId, id, base, end, m.window, now);
+    for (const k of m.keys) takeKey.run(k.layer, k.scope, k.key, id, base, end, m.window, now);
 
     const receipt = addReceipt(m, blob, id);
     if (m.requestDigest !== null) request.run(blob(m.requestDigest), receipt, id);

@@ -120,7 +120,7 @@ export class Engine {
   }
 
   #one(batch: WireBatch, call: WireCall): WireReply {
-    const { savepoint, release, rollback } = this.#control;
+    const { savepoint, release } = this.#control;
     try {
       if (this.isRead(call)) return this.#call(batch, call);
       savepoint.run();
@@ -129,11 +129,18 @@ export class Engine {
       return reply;
     } catch (error) {
       this.#operations.forget();
-      if (this.#db.inTransaction && !this.isRead(call)) {
-        rollback.run();
-        release.run();
-      }
+      if (this.#db.inTransaction && !this.isRead(call)) this.#takeBack();
       return failure(error);
+    }
+  }
+
+  /** Undoes one call; when even that fails, the whole group, so that nothing half-done is ever committed. */
+  #takeBack(): void {
+    try {
+      this.#control.rollback.run();
+      this.#control.release.run();
+    } catch {
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
     }
   }
 

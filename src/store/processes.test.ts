@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { workerFile } from '../worker-file.ts';
 import { storeFixture } from './testing/fixture.ts';
 import { noon, sampleMessage } from './testing/sample.ts';
 
@@ -23,8 +22,8 @@ interface Writer {
 }
 
 async function startWriter(path: string, prefix: string, count: number, mark: string, crash = ''): Promise<Writer> {
-  const script = workerFile(import.meta.url, 'testing/writer').pathname;
-  const child = spawn(process.execPath, [script, path, prefix, `${count}`, mark, crash], {
+  const script = new URL('./testing/writer.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, ['--import', 'tsx', script, path, prefix, `${count}`, mark, crash], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const outcomes: Outcome[] = [];

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { refusalRing } from './audit.ts';
 import { ContentFiles } from './content-files.ts';
 import type { PurgeCounts } from './protocol.ts';
@@ -34,6 +35,7 @@ const backgroundLimit = 5000;
  */
 export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
   const path = resolve(o.url.replace(/^sqlite:/, ''));
+  await mkdir(dirname(path), { recursive: true });
   const files = await ContentFiles.open(o.contentDir ?? `${path}.content`);
   const queue = await WorkerQueue.start(
     {

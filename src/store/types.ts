@@ -281,7 +281,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** `busy`, `full` and `io` become 503 (try again); `restored` stops the start; `fatal` (an fsync failed) ends the process. */
+/** `busy`, `full` and `io` become 503 (try again); `newer-schema` stops the start; `fatal` (an fsync failed) ends the process. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: 'busy' | 'full' | 'io' | 'fatal' | 'newer-schema' | 'closed';

@@ -49,6 +49,7 @@ export class WorkerQueue {
     const first = await new Promise<FromWorker>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
+      worker.once('exit', () => reject(new StoreError('fatal', 'The thread of the store ended before it was ready.')));
     });
     if (first.kind === 'failed') throw storeErrorOf(first.error);
     return new WorkerQueue(worker, onFatal);
