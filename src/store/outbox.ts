@@ -79,7 +79,7 @@ export function prepareOutbox(db: Db, audit: Audit, contentDir: string): Pick<Op
   );
   const highest = db.prepare(`SELECT seq FROM sqlite_sequence WHERE name = 'outbox'`).pluck();
 
-  /** Applies an event; what the table does not allow changes nothing and is recorded. Gives the state now and whether it applied. */
+  /** Applies an event to a hand-over; one that is gone (purged) is past them all. What the table does not allow changes nothing and is recorded. Gives the state now and whether it applied. */
   function apply(number: number, event: HandOverEvent, at: number, changes: (row: OutboxRow) => Changes) {
     const row = current.get(number) as OutboxRow | undefined;
     const next = row ? nextState(row.state, event) : null;

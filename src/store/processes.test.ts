@@ -21,11 +21,23 @@ interface Writer {
   readonly ended: Promise<void>;
 }
 
-async function startWriter(path: string, prefix: string, count: number, mark: string, crash = ''): Promise<Writer> {
+interface WriterOptions {
+  readonly crash?: string;
+  /** Files cannot grow beyond this many KiB: a disk that fails, as far as SQLite can tell. */
+  readonly fileLimit?: number;
+}
+
+async function startWriter(
+  path: string,
+  prefix: string,
+  count: number,
+  mark: string,
+  o: WriterOptions = {},
+): Promise<Writer> {
   const script = new URL('./testing/writer.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, ['--import', 'tsx', script, path, prefix, `${count}`, mark, crash], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const command = [process.execPath, '--import', 'tsx', script, path, prefix, `${count}`, mark, o.crash ?? ''];
+  const limit = o.fileLimit === undefined ? '' : `trap '' XFSZ; ulimit -f ${o.fileLimit};`;
+  const child = spawn('bash', ['-c', `${limit} exec "$@"`, 'bash', ...command], { stdio: ['pipe', 'pipe', 'inherit'] });
   const outcomes: Outcome[] = [];
   const waiting: { n: number; resolve: () => void }[] = [];
   const lines = createInterface({ input: child.stdout! });
@@ -111,7 +123,7 @@ describe('several processes on one database', () => {
   }
 
   test('killed before a commit the group is not there, and a retry is new', async () => {
-    const a = await startWriter(fixture.path, 'm', 100, 'first', 'before-commit:2');
+    const a = await startWriter(fixture.path, 'm', 100, 'first', { crash: 'before-commit:2' });
     a.go();
     await a.ended;
     expect(a.outcomes.length).toBeGreaterThan(0);
@@ -121,12 +133,30 @@ describe('several processes on one database', () => {
   });
 
   test('killed after a commit and before the answer the message is there, and a retry gets the stored bytes', async () => {
-    const a = await startWriter(fixture.path, 'm', 100, 'first', 'after-commit:1');
+    const a = await startWriter(fixture.path, 'm', 100, 'first', { crash: 'after-commit:1' });
     a.go();
     await a.ended;
     expect(a.outcomes).toEqual([]);
     const store = await fixture.open();
     const outcome = await store.accept(sampleMessage('m0'));
     expect(outcome.kind === 'duplicate' && Buffer.from(outcome.answer.body).toString()).toBe('receipt of m0 by first');
+  });
+
+  test('when the disk takes no more, what was answered is there, what was refused is not, and a retry is new', async () => {
+    const a = await startWriter(fixture.path, 'm', 200, 'first', { fileLimit: 2048 });
+    a.go();
+    await a.ended;
+    expect(a.outcomes).toHaveLength(200);
+    const [accepted, refused] = [
+      a.outcomes.filter((o) => o.kind === 'accepted'),
+      a.outcomes.filter((o) => o.kind !== 'accepted'),
+    ];
+    expect(accepted.length).toBeGreaterThan(0);
+    expect([...new Set(refused.map((o) => o.kind))]).toEqual(['io']);
+    expect(integrity()).toEqual(['ok', []]);
+    const stored = fixture.rows('SELECT message_id FROM message').map((r) => r.message_id);
+    expect(new Set(stored)).toEqual(new Set(accepted.map((o) => o.id)));
+    const store = await fixture.open();
+    expect(await store.accept(sampleMessage(refused[0]!.id))).toMatchObject({ kind: 'accepted' });
   });
 });

@@ -56,6 +56,43 @@ describe('two stores on one database', () => {
   });
 });
 
+describe('group commit', () => {
+  const fixture = storeFixture();
+
+  /** Commits in the WAL since it was begun: frames whose header gives the size of the database after them. */
+  async function commits(): Promise<number> {
+    const wal = await readFile(`${fixture.path}-wal`);
+    const frame = 24 + wal.readUInt32BE(8);
+    let count = 0;
+    for (let at = 32; at + frame <= wal.length; at += frame) if (wal.readUInt32BE(at + 4) !== 0) count++;
+    return count;
+  }
+
+  test('what is asked for in one turn of the loop is one commit', async () => {
+    const store = await fixture.open();
+    const before = await commits();
+    await Promise.all(Array.from({ length: 100 }, (_, i) => store.accept(sampleMessage(`m${i}`))));
+    expect(await commits()).toBe(before + 1);
+  });
+
+  test('what comes while a commit is under way is the next one', async () => {
+    const store = await fixture.open();
+    const before = await commits();
+    const first = store.accept(sampleMessage('first'));
+    await new Promise((resolve) => setImmediate(resolve));
+    const others = Array.from({ length: 100 }, (_, i) => store.accept(sampleMessage(`m${i}`)));
+    await Promise.all([first, ...others]);
+    expect(await commits()).toBe(before + 2);
+  });
+
+  test('reads make no commit', async () => {
+    const store = await fixture.open();
+    const before = await commits();
+    await Promise.all([store.counts(), store.find(sampleMessage('m1'), sampleMessage('m1').referenceSet, noon)]);
+    expect(await commits()).toBe(before);
+  });
+});
+
 describe('a lock of another process', () => {
   const fixture = storeFixture();
 

@@ -1,4 +1,5 @@
 import { openSqliteStore } from '../sqlite.ts';
+import { StoreError } from '../types.ts';
 import { sampleMessage } from './sample.ts';
 
 /**
@@ -18,7 +19,11 @@ async function write(): Promise<void> {
       const id = `${prefix}${next++}`;
       const message = sampleMessage(id);
       const body = Buffer.from(`receipt of ${id} by ${mark}`);
-      const outcome = await store.accept({ ...message, receipt: { ...message.receipt, body } });
+      const mine = { ...message, receipt: { ...message.receipt, body } };
+      const outcome = await store.accept(mine).catch((error: unknown) => {
+        if (error instanceof StoreError) return { kind: error.code };
+        throw error;
+      });
       const answer = 'answer' in outcome ? Buffer.from(outcome.answer.body).toString() : '';
       process.stdout.write(`${outcome.kind}\t${id}\t${answer}\n`);
     }
