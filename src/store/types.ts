@@ -1,3 +1,5 @@
+import type { OperatorStore } from './operator-types.ts';
+
 /** What the journey of a message and the delivery need of a database (architecture §3). Every method may reject with StoreError. */
 
 /** The exact bytes of an answer, sent from the store, also the first time. */
@@ -69,15 +71,31 @@ export interface Routing {
   }[];
 }
 
-/** A key that was read and is recorded, without a constraint yet (SBDH instance, EDIFACT and X12 control references). */
-export interface SecondLayerKey {
+/** A key of the second layer (SBDH instance, EDIFACT or X12 control reference), with the content that came under it. */
+export interface InterchangeKey {
   readonly layer: 'sbdh' | 'edifact' | 'x12';
+  /** Signer and SBDH sender: no partner can block another's references. */
   readonly scope: string;
   readonly key: string;
+  /** Of the interchange; for `sbdh` of the whole message. */
+  readonly contentDigest: Uint8Array;
+  /** The envelope's own date and time as written (S004, ISA09/10); null where there is none (`sbdh`): then another content is a conflict. */
+  readonly dateTime: string | null;
+  /** How people call it, e.g. "interchange 4711 of 4012345000009". */
+  readonly label: string;
+}
+
+/** What the policy says about repeated interchanges of this message. */
+export interface Interchanges {
+  readonly keys: readonly InterchangeKey[];
+  /** Same key, other content, no other date-time. */
+  readonly onConflict: 'review' | 'allow' | 'suppress';
+  /** The same interchange, while the earlier one still waits, takes its place. */
+  readonly replacePending: boolean;
 }
 
 export interface NewMessage extends MessageKey {
-  /** `deliver`: to the folder. `review`: receipted, kept back. `test`: a ping, receipted and never delivered. */
+  /** `deliver`: to the folder, unless the transaction decides otherwise. `review`: receipted, kept back. `test`: a ping, receipted and never delivered. */
   readonly purpose: 'deliver' | 'review' | 'test';
   /** Epoch ms of the signed eb:Timestamp, and its text. */
   readonly ebTimestamp: number;
@@ -86,11 +104,19 @@ export interface NewMessage extends MessageKey {
   /** Milliseconds; expires_at = max(receivedAt, ebTimestamp) + window. */
   readonly window: number;
   readonly policyVersion: string;
+  /** Name of the policy rule that gave all this. */
+  readonly rule: string;
+  /** Same MessageId, other content: `reject` keeps it as evidence and tells the sender, `hold` gives a receipt and waits for an operator. */
+  readonly conflict: 'reject' | 'hold';
+  /** A MessageId or interchange that expired, in a fresh message. */
+  readonly outsideWindow: 'deliver' | 'review';
+  /** A MessageId that the log does not know, in a message whose signed eb:Timestamp is older than the window. */
+  readonly staleTimestamp: 'review' | 'deliver' | 'refuse';
   readonly referenceSet: Uint8Array;
   readonly contentDigest: Uint8Array;
   readonly payloads: readonly NewPayload[];
   readonly routing: Routing;
-  readonly keys: readonly SecondLayerKey[];
+  readonly interchanges: Interchanges;
   readonly warnings: readonly string[];
   readonly signer: StoredSigner;
   /** The envelope's bytes as received: what proves later that the sender signed it. */
@@ -105,16 +131,38 @@ export interface NewMessage extends MessageKey {
 
 /**
  * What the one transaction decided (architecture §2.10):
- * - `accepted`: new; handed to the outbox.
+ * - `accepted`: new; handed to the outbox, to wait there for an operator when the decision is `review`.
+ * - `suppressed`: a new MessageId whose interchanges were all received before; a receipt of its own, nothing delivered.
  * - `duplicate`: the same reference set was stored meanwhile; its bytes.
  * - `rebuilt`: same content under other references; a receipt of its own (or the first one's), nothing delivered.
  * - `conflict`: same id, other content; kept in `held` as evidence, never delivered. `repeats`: how often this very content came before.
+ * - `held`: the same, where the policy holds: a receipt of its own, kept for review. `id`: the first message's.
+ * - `stale`: refused, nothing stored: it may be a replay of something purged.
  */
 export type AcceptOutcome =
-  | { readonly kind: 'accepted'; readonly id: number; readonly outsideWindow: boolean; readonly answer: StoredAnswer }
+  | {
+      readonly kind: 'accepted';
+      readonly id: number;
+      readonly decision: 'allow' | 'review' | 'replacePending';
+      readonly outsideWindow: boolean;
+      /** What the transaction adds to the message's own warnings. */
+      readonly warnings: readonly string[];
+      /** MessageId of the earlier message that this one replaces. */
+      readonly supersedes: string | null;
+      readonly answer: StoredAnswer;
+    }
+  | {
+      readonly kind: 'suppressed';
+      readonly id: number;
+      readonly of: { readonly id: number; readonly messageId: string };
+      readonly warnings: readonly string[];
+      readonly answer: StoredAnswer;
+    }
   | { readonly kind: 'duplicate'; readonly id: number; readonly answer: StoredAnswer }
   | { readonly kind: 'rebuilt'; readonly id: number; readonly answer: StoredAnswer }
-  | { readonly kind: 'conflict'; readonly id: number; readonly repeats: number };
+  | { readonly kind: 'conflict'; readonly id: number; readonly repeats: number }
+  | { readonly kind: 'held'; readonly id: number; readonly repeats: number; readonly answer: StoredAnswer }
+  | { readonly kind: 'stale' };
 
 export interface Suppression extends MessageKey {
   readonly id: number;
@@ -221,6 +269,8 @@ export interface PurgeReport {
   readonly messages: number;
   readonly payloads: number;
   readonly evidence: number;
+  /** Decision rows; a checkpoint records where the running hash goes on. */
+  readonly decisions: number;
   /** Content files deleted, those that no row names among them. */
   readonly files: number;
 }
@@ -229,7 +279,7 @@ export interface MessageSummary extends MessageKey {
   readonly id: number;
   readonly receivedAt: number;
   readonly purpose: string;
-  readonly state: HandOverState | 'test' | 'none';
+  readonly state: HandOverState | 'test' | 'suppressed' | 'none';
   readonly documentType: string | null;
   readonly originalSender: string | null;
   readonly finalRecipient: string | null;
@@ -253,7 +303,7 @@ export interface Evidence {
   readonly decisions: readonly { readonly at: number; readonly decision: string; readonly detail: string }[];
 }
 
-export interface Store {
+export interface Store extends OperatorStore {
   findRequest(digest: Uint8Array, now: number): Promise<KnownRequest | null>;
   /** @param window the window in force now, ms: a longer one than at acceptance extends, a shorter one does not cut; absent: the store's own. */
   find(key: MessageKey, referenceSet: Uint8Array, now: number, window?: number): Promise<KnownMessage | null>;
@@ -275,16 +325,26 @@ export interface Store {
   counts(): Promise<Readonly<Record<HandOverState, number>>>;
   messages(o: { limit: number; before?: number; sender?: string; messageId?: string }): Promise<MessageSummary[]>;
   evidence(idOrMessageId: string): Promise<Evidence | null>;
-  purge(o: { now: number; payloadRetention: number; evidenceRetention: number; dryRun: boolean }): Promise<PurgeReport>;
+  /** @throws StoreError `clock` while the clock is doubted */
+  purge(o: {
+    now: number;
+    payloadRetention: number;
+    evidenceRetention: number;
+    /** Decisions are kept this long, ms; absent: for ever. */
+    auditRetention?: number;
+    dryRun: boolean;
+  }): Promise<PurgeReport>;
+  /** What an operator should look at; the receiver goes on working. */
+  degraded(): readonly { readonly what: string; readonly since: number }[];
   readonly outbox: Outbox;
   /** Waits for what is queued, then closes. */
   close(): Promise<void>;
 }
 
-/** `busy`, `full` and `io` become 503 (try again); `newer-schema` stops the start; `fatal` (an fsync failed) ends the process. */
+/** `clock`: nothing is purged while the clock is doubted. `busy`, `full` and `io` become 503 (try again); `newer-schema` stops the start; `fatal` (an fsync failed) ends the process. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  readonly code: 'busy' | 'full' | 'io' | 'fatal' | 'newer-schema' | 'closed';
+  readonly code: 'busy' | 'full' | 'io' | 'fatal' | 'newer-schema' | 'clock' | 'closed';
   constructor(code: StoreError['code'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;

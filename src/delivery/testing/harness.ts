@@ -10,7 +10,7 @@ import { folderDelivery } from '../delivery.ts';
 import type { Metadata } from '../metadata.ts';
 
 /** Quick enough that tests do not wait, slow enough that a busy machine is not taken for a hung one. */
-const timing = { poll: 50, lockRetry: 20, retry: 20, retryMost: 50, hang: 10_000, patience: 5000 };
+const timing = { poll: 50, gather: 0, lockRetry: 20, retry: 20, retryMost: 50, hang: 10_000, patience: 5000 };
 
 /** A database, an inbox and a staging folder in a directory of their own. */
 export class Bench {
@@ -170,7 +170,11 @@ export function message(messageId: string = randomUUID(), changes: Partial<NewMe
       countryC1: 'DE',
       messageProperties: [{ name: 'originalSender', type: 'iso6523-actorid-upis', value: '0192:111' }],
     },
-    keys: [],
+    rule: 'default',
+    conflict: 'reject',
+    outsideWindow: 'deliver',
+    staleTimestamp: 'deliver',
+    interchanges: { keys: [], onConflict: 'review', replacePending: false },
     warnings: ['a warning'],
     signer: { fingerprint: 'ab'.repeat(32), chain: [Buffer.from('certificate')] },
     envelope: Buffer.from('<envelope/>'),
