@@ -35,20 +35,20 @@ export class Batches {
 
   /**
    * Works on one batch.
-   * @returns `did`: whether there was one; `next`: ms until a message that failed before is due, null when none waits
+   * @returns `done`: how many messages were in it; `next`: ms until a message that failed before is due, null when none waits
    */
-  async run(folder: OpenedFolder): Promise<{ did: boolean; next: number | null }> {
+  async run(folder: OpenedFolder): Promise<{ done: number; next: number | null }> {
     const rows = await this.#o.outbox.pending(this.#o.size + this.#due.size);
     if (rows.length === 0) this.#forget();
     const now = this.#o.now();
     const due = rows.filter((row) => (this.#due.get(row.number) ?? 0) <= now).slice(0, this.#o.size);
     if (due.length === 0) {
       const times = rows.map((row) => (this.#due.get(row.number) ?? now) - now);
-      return { did: false, next: times.length === 0 ? null : Math.min(...times) };
+      return { done: 0, next: times.length === 0 ? null : Math.min(...times) };
     }
     const single = due.find((row) => this.#alone.has(row.number));
     await this.#deliver(single === undefined ? due : [single], folder);
-    return { did: true, next: null };
+    return { done: single === undefined ? due.length : 1, next: null };
   }
 
   #forget(): void {

@@ -59,6 +59,11 @@ export interface FolderDeliveryOptions {
 export interface DeliveryTiming {
   /** How often the outbox is looked at when nobody wakes us: other processes receive too. */
   readonly poll: number;
+  /**
+   * How long messages are gathered before the outbox is looked at again, unless it filled a batch: each batch costs two commits and
+   * four fsyncs, and no backend polls so often that it would notice.
+   */
+  readonly gather: number;
   readonly lockRetry: number;
   /** First wait after a failure, and the longest: doubled each time. */
   readonly retry: number;
@@ -71,6 +76,7 @@ export interface DeliveryTiming {
 
 const usualTiming: DeliveryTiming = {
   poll: 1000,
+  gather: 50,
   lockRetry: 1000,
   retry: 1000,
   retryMost: 60_000,
@@ -197,7 +203,7 @@ class FolderDelivery implements Delivery {
     while (!this.#stopping) {
       try {
         if (!this.#lock.acquire()) {
-          await this.#alarm.sleep(this.#timing.lockRetry);
+          await this.#rest(this.#timing.lockRetry);
           continue;
         }
         const folder = await openFolder(this.#folderOptions());
@@ -224,12 +230,15 @@ class FolderDelivery implements Delivery {
   async #deliverUntilStopped(folder: OpenedFolder, onSuccess: () => void): Promise<void> {
     while (!this.#stopping) {
       const round = ++this.#round;
-      const { did, next } = await this.#batches.run(folder);
+      const { done, next } = await this.#batches.run(folder);
       onSuccess();
       if (this.#attention.over()) this.#log.info({ inbox: this.#o.inbox }, 'deliveries go on');
-      if (did) continue;
-      if (next === null) this.#wakeWaiters(round);
-      await this.#alarm.sleep(Math.min(this.#timing.poll, next ?? this.#timing.poll));
+      if (done === batchSize) continue;
+      if (done === 0) {
+        if (next === null) this.#wakeWaiters(round);
+        await this.#alarm.sleep(Math.min(this.#timing.poll, next ?? this.#timing.poll));
+      }
+      await this.#rest(this.#timing.gather);
     }
   }
 

@@ -105,11 +105,18 @@ export class Folder {
     unlinkSync(to);
   }
 
-  /** Throws `held` unless the inbox is still the one that was inspected. */
-  confirm(ids: MarkerIds): void {
-    const inbox = readMarker(join(this.#o.inbox, inboxMarker));
-    const wrong = complaint('inbox', this.#o.inbox, inbox, { id: ids.inbox, highest: 0 });
+  /** Throws `held` unless the inbox, and staging too if asked, is still the one that was inspected. */
+  confirm(ids: MarkerIds, which: 'both' | 'inbox'): void {
+    const { inbox } = this.#o;
+    const wrong =
+      complaint('inbox', inbox, readMarker(join(inbox, inboxMarker)), { id: ids.inbox, highest: 0 }) ??
+      (which === 'both' ? this.#missesStaging(ids) : null);
     if (wrong !== null) throw new DeliveryError('held', wrong);
+  }
+
+  #missesStaging(ids: MarkerIds): string | null {
+    const found = readMarker(join(this.#o.staging, stagingMarker));
+    return complaint('staging', this.#o.staging, found, { id: ids.staging, highest: highestOf(found) });
   }
 
   discard(directories: readonly string[]): void {

@@ -33,14 +33,14 @@ function handlersFor(settings: WorkerSettings, checkpoint: Checkpoint): Handlers
     },
     prepare: ({ keep }) => folder.prepare(keep),
     async stage({ ids, highest, jobs }) {
-      folder.confirm(ids);
+      folder.confirm(ids, 'both');
       const outcomes: StageOutcome[] = [];
       for (const job of jobs) outcomes.push(await stageOrExplain(job, folder, options));
       if (highest !== marked) writeMarker(staging, 'staging', { id: ids.staging, highest });
       marked = highest;
       syncDirectory(staging);
       // Again: the inbox may have been unmounted while the batch was written, and from here on the batch counts as handed over.
-      folder.confirm(ids);
+      folder.confirm(ids, 'inbox');
       checkpoint('staged');
       return outcomes;
     },
