@@ -69,6 +69,12 @@ export function paths(value: readonly string[], comment: string) {
   return schema.register(about, { kind: 'paths', expects: 'a list of paths', default: value, comment });
 }
 
+/** A list of texts of one form, comma-separated in an environment variable. */
+export function texts(value: readonly string[], expects: string, comment: string, pattern: RegExp) {
+  const schema = z.array(z.string().regex(pattern)).prefault([...value]);
+  return schema.register(about, { kind: 'list', expects, default: value, comment });
+}
+
 /** The address of a store. */
 export function storeUrl(value: string, comment: string) {
   const expects = `"sqlite:" followed by a path, such as "${value}" (the only kind of store there is so far)`;

@@ -1,7 +1,10 @@
 import { z } from 'zod';
-import { choice, duration, fileMode, integer, path, paths, secret, size, storeUrl, text } from './fields.ts';
+import { choice, duration, fileMode, integer, path, paths, secret, size, storeUrl, text, texts } from './fields.ts';
 
 const MANY = 1_000_000;
+const HOSTS = 'a list of hosts such as "crl.example.org" or "crl.example.org:8080"';
+const HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?$/;
+const HTTP_URL = /^https?:\/\/[^\s/]+\S*$/;
 
 /** Every key with its type, default and comment (architecture §7). The names are a contract with operators: keys are only ever added. */
 export const configSchema = z.strictObject({
@@ -45,6 +48,34 @@ export const configSchema = z.strictObject({
     revocation: choice(
       ['hard', 'soft', 'off'],
       'Without a valid list: "hard" answers 503, "soft" accepts and warns, "off" never looks.',
+    ),
+    fetchCrls: choice(
+      ['on', 'off'],
+      'Fetch the lists from where the certificates say, as long as trust.crlHosts has the host.',
+    ),
+    crlHosts: texts(
+      ['crl.one.nl.digicert.com'],
+      HOSTS,
+      'Hosts that lists are fetched from ("host", or "host:port" for another port).',
+      HOST,
+    ),
+    crlUrls: texts(
+      [],
+      'a list of http(s) URLs',
+      'Fetch the lists from here, and not from where the certificates say: a mirror.',
+      HTTP_URL,
+    ),
+    crlDirectory: path('var/crls', 'Where fetched lists are kept, for the next start.', { required: true }),
+    crlMaxBytes: size('2MB', 'Largest list that is fetched.'),
+    fetchInterval: duration('1h', 'A list is fetched again after this, or later when its server says so.'),
+    fetchTimeout: duration('5s', 'Time for one list, or one answer of an OCSP responder.'),
+    ocsp: choice(['off', 'on'], 'Also ask the OCSP responder of the CA; when it does not answer, the list decides.'),
+    ocspHosts: texts(['ocsp.one.nl.digicert.com'], HOSTS, 'Hosts of OCSP responders that may be asked.', HOST),
+    ocspUrl: text(
+      '',
+      'an http(s) URL, or "" for none',
+      'Ask this responder, and not the one that the certificate names.',
+      /^(https?:\/\/\S+)?$/,
     ),
   }),
   store: section({

@@ -2,6 +2,7 @@ import { hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { type Der, DerReader, TAG } from './der.ts';
 import { PkiError } from './errors.ts';
 import { COMMON_NAME, type DistinguishedName, readDn, valuesOf } from './names.ts';
+import { readCrlUrls, readOcspUrls } from './pointers.ts';
 
 /** Bits of keyUsage by the names of RFC 5280 §4.2.1.3, in bit order. */
 export const KEY_USAGES = [
@@ -22,6 +23,8 @@ export const EXTENSION = {
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   basicConstraints: '2.5.29.19',
+  cRLDistributionPoints: '2.5.29.31',
+  authorityInfoAccess: '1.3.6.1.5.5.7.1.1',
   certificatePolicies: '2.5.29.32',
   extKeyUsage: '2.5.29.37',
 } as const;
@@ -56,6 +59,9 @@ export interface Certificate {
   readonly criticalExtensions: readonly string[];
   /** OID of the algorithm that the issuer signed with. */
   readonly signatureAlgorithm: string;
+  /** Where its issuer says that its CRL and its OCSP responder are: http(s) URLs. */
+  readonly crlUrls: readonly string[];
+  readonly ocspUrls: readonly string[];
 }
 
 /** A real access-point certificate has 1.5 KB. */
@@ -118,6 +124,8 @@ export function describeCertificate(x509: X509Certificate): Certificate {
     pathLength,
     criticalExtensions: [...extensions].filter(([, e]) => e.critical).map(([oid]) => oid),
     signatureAlgorithm: reader.oid(reader.inside(fields[at + 1], TAG.sequence)[0]),
+    crlUrls: readCrlUrls(extensions.get(EXTENSION.cRLDistributionPoints)?.value),
+    ocspUrls: readOcspUrls(extensions.get(EXTENSION.authorityInfoAccess)?.value),
   };
 }
 

@@ -10,7 +10,9 @@ export type PkiErrorCode =
   | 'bad-password'
   | 'key-mismatch'
   | 'bad-identity'
-  | 'unreadable-file';
+  | 'unreadable-file'
+  | 'not-fetched'
+  | 'bad-ocsp';
 
 /** A fault in our own files, or in a certificate or name that someone sent. `message` says what to do about it. */
 export class PkiError extends Error {
