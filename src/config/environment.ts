@@ -57,6 +57,7 @@ function convert(raw: string, key: ConfigKey): unknown {
   const text = raw.trim();
   if (key.about.kind === 'secret') return raw;
   if (key.about.kind === 'integer') return /^\d+$/.test(text) ? Number(text) : raw;
+  if (key.about.kind === 'flag') return text === 'true' ? true : text === 'false' ? false : raw;
   if (key.about.kind === 'paths' || key.about.kind === 'list') {
     return text === '' ? [] : text.split(',').map((item) => item.trim());
   }

@@ -1,9 +1,10 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDuration } from './duration.ts';
 import { parseSize } from './size.ts';
 
 /** How a value is written in an environment variable, and whether it is a path that load.ts makes absolute. */
-export type FieldKind = 'text' | 'secret' | 'integer' | 'list' | 'path' | 'paths' | 'store';
+export type FieldKind = 'text' | 'secret' | 'integer' | 'flag' | 'list' | 'path' | 'paths' | 'store';
 
 /** What is said about a key beside its type: `init` writes it, errors quote it. */
 export interface FieldAbout {
@@ -11,7 +12,7 @@ export interface FieldAbout {
   /** Completes "http.port must be …". */
   readonly expects: string;
   /** The default, as it is written in the file. */
-  readonly default: string | number | readonly string[];
+  readonly default: string | number | boolean | readonly string[];
   readonly comment: string;
 }
 
@@ -37,6 +38,28 @@ export function integer(value: number, range: { min: number; max: number }, comm
   const expects = `a whole number from ${range.min} to ${range.max}`;
   const schema = z.int().min(range.min).max(range.max);
   return schema.prefault(value).register(about, { kind: 'integer', expects, default: value, comment });
+}
+
+/** True or false, off by default. */
+export function flag(comment: string) {
+  return z
+    .boolean()
+    .prefault(false)
+    .register(about, { kind: 'flag', expects: 'true or false', default: false, comment });
+}
+
+/** Source addresses: each an IP address or a network such as "10.0.0.0/8". */
+export function addresses(comment: string) {
+  const expects = 'a list of IP addresses and networks such as "10.0.0.1" and "fd00::/8"';
+  const schema = z.array(z.string()).refine((items) => items.every(isAddressRange));
+  return schema.prefault([]).register(about, { kind: 'list', expects, default: [], comment });
+}
+
+function isAddressRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
+  if (bits < 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
 /** One of a few words; the default is the first of them. */

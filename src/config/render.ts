@@ -11,7 +11,9 @@ const HEAD = `# Configuration of Quittance. Every key is here with its default.
  * The whole configuration as a commented file.
  * @param values written instead of the default, by dotted key (`identity.certificate`)
  */
-export function renderConfig(values: Readonly<Record<string, string | number | readonly string[]>> = {}): string {
+export function renderConfig(
+  values: Readonly<Record<string, string | number | boolean | readonly string[]>> = {},
+): string {
   const lines = [HEAD];
   let section: string | null = null;
   for (const key of configKeys()) {
@@ -44,7 +46,7 @@ export function describeKeys(): {
   }));
 }
 
-function toml(value: string | number | readonly string[]): string {
+function toml(value: string | number | boolean | readonly string[]): string {
   // A JSON string is a TOML basic string, but for DEL, which nobody has in a path.
   return Array.isArray(value) ? `[${value.map((v) => JSON.stringify(v)).join(', ')}]` : JSON.stringify(value);
 }

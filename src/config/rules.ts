@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { sep } from 'node:path';
 import type { z } from 'zod';
 import type { configSchema } from './schema.ts';
@@ -47,5 +48,27 @@ export function contradictions(c: Values, given: ReadonlySet<string>): string[] 
     found.push('limits.buffer, for one request, is larger than limits.buffered, for all of them.');
   if (c.http.headersTimeout > c.http.requestTimeout)
     found.push('http.headersTimeout is longer than http.requestTimeout, which includes it.');
+  found.push(...transportContradictions(c));
   return found;
+}
+
+/** Peppol wants HTTPS; without it a message may cross a network only when the operator says that something in front does TLS. */
+function transportContradictions({ http, tls }: Pick<Values, 'http' | 'tls'>): string[] {
+  const found: string[] = [];
+  if (tls.pkcs12 !== '' && (tls.certificate !== '' || tls.key !== '')) {
+    found.push('tls.pkcs12 replaces tls.certificate and tls.key; set either the one or the two.');
+  } else if ((tls.certificate === '') !== (tls.key === '')) {
+    found.push('tls.certificate and tls.key belong together; set both or none.');
+  }
+  const plain = tls.certificate === '' && tls.pkcs12 === '';
+  if (plain && !http.allowPlainHttp && !isLoopback(http.host)) {
+    found.push(
+      `http.host ${http.host} is reached from other machines, and without TLS: set tls.certificate and tls.key, or http.allowPlainHttp = true when a proxy in front does TLS.`,
+    );
+  }
+  return found;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -1,5 +1,19 @@
 import { z } from 'zod';
-import { choice, duration, fileMode, integer, path, paths, secret, size, storeUrl, text, texts } from './fields.ts';
+import {
+  addresses,
+  choice,
+  duration,
+  fileMode,
+  flag,
+  integer,
+  path,
+  paths,
+  secret,
+  size,
+  storeUrl,
+  text,
+  texts,
+} from './fields.ts';
 
 const MANY = 1_000_000;
 const HOSTS = 'a list of hosts such as "crl.example.org" or "crl.example.org:8080"';
@@ -26,6 +40,40 @@ export const configSchema = z.strictObject({
     keepAliveTimeout: duration('65s', 'An idle connection is closed after this. Longer than that of a proxy in front.'),
     retryAfter: duration('30s', 'What a 503 tells the sender to wait.'),
     shutdownTimeout: duration('30s', 'Time for requests in flight to finish after SIGTERM.'),
+    allowPlainHttp: flag('Without [tls], listen on an address that other machines reach: a proxy there must do TLS.'),
+    trustProxy: addresses(
+      'Proxies in front of us: from these, and only these, X-Forwarded-For says who the sender is.',
+    ),
+    foldedHeaders: choice(
+      ['accept', 'refuse'],
+      'A Content-Type that is folded over several lines, as JavaMail writes it; every other folded field gets 400.',
+    ),
+    inFlightPerSource: integer(
+      56,
+      { min: 1, max: MANY },
+      'Of http.inFlight, those that one source address may have; the next one gets 503.',
+    ),
+    failuresPerMinute: integer(
+      600,
+      { min: 0, max: MANY },
+      'Requests without an authentic message from one source address; beyond it gets 503 for a while. 0: no limit.',
+    ),
+    draining: integer(
+      64,
+      { min: 0, max: MANY },
+      'Refused uploads read to their end at a time; a further one is cut off after its answer.',
+    ),
+    maxConnections: integer(4096, { min: 1, max: MANY }, 'Open connections; a further one is closed at once.'),
+  }),
+  tls: section({
+    certificate: path(
+      '',
+      'HTTPS without a proxy: certificate and its chain (PEM). Not that of [identity]. Read again on SIGHUP.',
+      { required: false },
+    ),
+    key: path('', 'Its private key (PEM).', { required: false }),
+    pkcs12: path('', 'Instead of both: a PKCS#12 file.', { required: false }),
+    password: secret('Of that file or of an encrypted key. Better in QUITTANCE_TLS__PASSWORD.'),
   }),
   identity: section({
     certificate: path('certs/receiver.crt', 'Our access point certificate (PEM; issuers may follow it).', {
