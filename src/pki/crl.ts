@@ -4,6 +4,7 @@ import { type Der, DerReader, TAG } from './der.ts';
 import { pemBlocks } from './files.ts';
 import { type DistinguishedName, readDn, sameDn } from './names.ts';
 import { SIGNATURE_HASHES } from './signature-algorithms.ts';
+import { isTime, readTime } from './time.ts';
 
 /** A certificate revocation list (RFC 5280 §5), complete and direct; its signature is not yet verified. */
 export interface Crl {
@@ -18,9 +19,6 @@ export interface Crl {
   readonly hash: string;
   readonly signature: Buffer;
 }
-
-const UTC_TIME = 0x17;
-const GENERALIZED_TIME = 0x18;
 
 /**
  * Decodes one CRL, PEM or DER. Our own DER reader, because asn1js blocks the event loop for half a second over 5,000 entries.
@@ -46,8 +44,8 @@ export function readCrl(bytes: Buffer, file: string): Crl {
   return {
     file,
     issuer: readDn(issuer),
-    thisUpdate: timeOf(reader, thisUpdate),
-    nextUpdate: timeOf(reader, nextUpdate),
+    thisUpdate: readTime(reader, thisUpdate),
+    nextUpdate: readTime(reader, nextUpdate),
     revoked: new Set(entries === undefined ? [] : serialsOf(reader, entries)),
     tbs: (tbs as Der).whole,
     hash,
@@ -77,19 +75,4 @@ function refuseCritical(reader: DerReader, extensions: Buffer | undefined): void
       throw reader.fail(`has the critical extension ${reader.oid(parts[0])}: only complete CRLs are read`);
     }
   }
-}
-
-function isTime(value: Der): boolean {
-  return value.tag === UTC_TIME || value.tag === GENERALIZED_TIME;
-}
-
-/** Both forms of RFC 5280 §4.1.2.5: in UTC, with seconds. */
-function timeOf(reader: DerReader, value: Der | undefined): number {
-  const text = value !== undefined && isTime(value) ? value.content.toString('latin1') : '';
-  const digits = value?.tag === UTC_TIME ? `${Number(text.slice(0, 2)) < 50 ? '20' : '19'}${text}` : text;
-  const match = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(digits);
-  const time =
-    match === null ? Number.NaN : Date.parse(digits.replace(/(....)(..)(..)(..)(..)(..)Z/, '$1-$2-$3T$4:$5:$6Z'));
-  if (Number.isNaN(time)) throw reader.fail('has an unreadable date');
-  return time;
 }

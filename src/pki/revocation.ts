@@ -11,12 +11,10 @@ export type CrlIndex = ReadonlyMap<string, readonly Crl[]>;
 
 /** Finds the signer of each CRL among the CAs and roots. Throws PkiError `bad-crl` for one that none of them signed. */
 export function indexCrls(crls: readonly Crl[], issuers: readonly Issuer[]): CrlIndex {
-  const cas = new Map(
-    issuers.flatMap(({ certificate, root }) => [certificate, root]).map((ca) => [ca.fingerprint, ca]),
-  );
+  const cas = certificatesOf(issuers);
   const index = new Map<string, Crl[]>();
   for (const crl of crls) {
-    const signer = [...cas.values()].find((ca) => isCrlOf(crl, ca));
+    const signer = cas.find((ca) => isCrlOf(crl, ca));
     if (signer === undefined) {
       throw new PkiError(
         'bad-crl',
@@ -27,6 +25,20 @@ export function indexCrls(crls: readonly Crl[], issuers: readonly Issuer[]): Crl
   }
   for (const list of index.values()) list.sort((a, b) => b.thisUpdate - a.thisUpdate);
   return index;
+}
+
+/** The newest list of each CA and root; lists of others (a CA that is trusted no more) are left out. */
+export function newestOfEach(crls: readonly Crl[], issuers: readonly Issuer[]): Crl[] {
+  return certificatesOf(issuers).flatMap((ca) => {
+    const own = crls.filter((crl) => isCrlOf(crl, ca));
+    return own.length === 0 ? [] : [own.reduce((newest, crl) => (crl.thisUpdate > newest.thisUpdate ? crl : newest))];
+  });
+}
+
+/** The issuing CAs, then their roots, each once. */
+export function certificatesOf(issuers: readonly Issuer[]): Certificate[] {
+  const all = [...issuers.map(({ certificate }) => certificate), ...issuers.map(({ root }) => root)];
+  return [...new Map(all.map((ca) => [ca.fingerprint, ca])).values()];
 }
 
 /** True from thisUpdate until before nextUpdate. */

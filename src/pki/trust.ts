@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto';
 import { type Certificate, describeCertificate, parseX509 } from './certificate.ts';
 import { type Crl, readCrl } from './crl.ts';
+import { CrlDirectory } from './crl-directory.ts';
 import { PkiError } from './errors.ts';
 import { readPkiFile } from './files.ts';
 import { type Issuer, isIssuedBy, isSignedBy, readIssuers } from './issuers.ts';
 import { LEAF_RULES, type RefusalReason } from './leaf-rules.ts';
+import { listAges } from './list-age.ts';
 import { formatDn } from './names.ts';
-import { type CrlIndex, indexCrls, isUsable, statusOf } from './revocation.ts';
+import { type CrlIndex, indexCrls, isUsable, newestOfEach, statusOf } from './revocation.ts';
 import { VerdictCache } from './verdict-cache.ts';
 
 /** What the trust store says of a certificate. `text` is for the sender's operator; nothing internal is in it. */
@@ -27,7 +29,14 @@ export interface TrustOptions {
   readonly issuers: string;
   /** CRL files, PEM or DER; not read when `revocation` is `off`. */
   readonly crls: readonly string[];
+  /** Where lists that were fetched are kept; not read when `revocation` is `off`. */
+  readonly crlDirectory?: string;
   readonly revocation: 'hard' | 'soft' | 'off';
+  /**
+   * `on`: whoever judges goes on to ask OCSP. A leaf of which no list says anything is then trusted with the warning
+   * `revocation-unknown` also under `hard`, and only `RevocationWatch.confirm` settles it.
+   */
+  readonly ocsp?: 'off' | 'on';
   /** `production` refuses a bundle that holds test CAs. */
   readonly environment: 'test' | 'production';
   /** Epoch milliseconds; for `degraded`. */
@@ -37,8 +46,24 @@ export interface TrustOptions {
 /** What was read from the files at one moment; replaced as a whole. */
 interface Anchors {
   readonly issuers: readonly Issuer[];
+  /** From the files that the operator names. */
+  readonly configured: readonly Crl[];
+  /** Fetched, the newest of each CA. */
+  readonly fetched: readonly Crl[];
+  /** All of them. */
   readonly crls: CrlIndex;
+  /** Sentences about fetched lists that cannot be used. */
+  readonly faults: readonly string[];
 }
+
+/** Told of each leaf that one of our CAs has issued and no rule forbids, whenever it is judged anew. */
+export type ChainListener = (leaf: Certificate, issuer: Issuer) => void;
+
+export const REVOCATION_UNKNOWN: TrustVerdict & { status: 'unknown' } = {
+  status: 'unknown',
+  reason: 'revocation-unknown',
+  text: 'It cannot be decided now whether the certificate has been revoked; try again later',
+};
 
 const REMEMBER_MS = 3_600_000;
 const REMEMBER_COUNT = 10_000;
@@ -49,6 +74,7 @@ export class TrustStore {
   #anchors: Anchors;
   #verdicts = new VerdictCache<TrustVerdict>(REMEMBER_COUNT);
   #reloadFault: string | null = null;
+  #chained: ChainListener | null = null;
 
   private constructor(options: TrustOptions, anchors: Anchors) {
     this.#options = options;
@@ -57,13 +83,27 @@ export class TrustStore {
 
   /** Reads the files. Throws PkiError that names the file and says what to do. */
   static async load(options: TrustOptions): Promise<TrustStore> {
-    return new TrustStore(options, await readAnchors(options));
+    return new TrustStore(options, await readAnchors(options, []));
+  }
+
+  onChained(listener: ChainListener): void {
+    this.#chained = listener;
+  }
+
+  /**
+   * Uses a fetched list from now on, and forgets all verdicts. A list of no trusted CA, or one older than the fetched one
+   * that is in force, changes nothing.
+   */
+  take(crl: Crl): void {
+    const { issuers, configured, fetched, faults } = this.#anchors;
+    this.#anchors = anchorsOf(issuers, configured, [...fetched, crl], faults);
+    this.#verdicts = new VerdictCache(REMEMBER_COUNT);
   }
 
   /** Reads the files again and forgets all verdicts. When it throws (PkiError), what was loaded before stays in force. */
   async reload(): Promise<void> {
     try {
-      this.#anchors = await readAnchors(this.#options);
+      this.#anchors = await readAnchors(this.#options, this.#anchors.fetched);
     } catch (fault) {
       this.#reloadFault = fault instanceof PkiError ? fault.message : 'unexpected fault';
       throw fault;
@@ -89,13 +129,14 @@ export class TrustStore {
     const found = findIssuer(der, this.#anchors.issuers);
     if (!('issuer' in found)) return found;
     const { leaf, issuer } = found;
-    const lists = { ca: this.#listsOf(issuer.certificate), root: this.#listsOf(issuer.root) };
+    const lists = { ca: this.listsOf(issuer.certificate), root: this.listsOf(issuer.root) };
     const verdict = this.#judgeChained(leaf, issuer, lists, at);
     this.#verdicts.set(fingerprint, verdict, at, nextChange(leaf, issuer, [...lists.ca, ...lists.root], at));
     return verdict;
   }
 
-  #listsOf(ca: Certificate): readonly Crl[] {
+  /** The lists of a CA or root, newest first. */
+  listsOf(ca: Certificate): readonly Crl[] {
     return this.#anchors.crls.get(ca.fingerprint) ?? [];
   }
 
@@ -107,6 +148,7 @@ export class TrustStore {
   ): TrustVerdict {
     const broken = LEAF_RULES.find((rule) => rule.broken(leaf, issuer, at));
     if (broken !== undefined) return refused(broken.reason, broken.text);
+    this.#chained?.(leaf, issuer);
     const chain = [leaf, issuer.certificate, issuer.root];
     if (this.#options.revocation === 'off') return { status: 'trusted', certificate: leaf, chain, warnings: [] };
     // A root's list is optional: who gives none relies on the closed list of CAs. Who gives one wants it asked.
@@ -114,48 +156,58 @@ export class TrustStore {
     const ofLeaf = statusOf(leaf, lists.ca, at);
     if (ofCa === 'revoked') return refused('issuer-revoked', 'The CA that issued the certificate has been revoked');
     if (ofLeaf === 'revoked') return refused('revoked', 'The certificate has been revoked');
-    const warnings = ofCa === 'unknown' || ofLeaf === 'unknown' ? ['revocation-unknown'] : [];
-    if (warnings.length > 0 && this.#options.revocation === 'hard') {
-      const text = 'It cannot be decided now whether the certificate has been revoked; try again later';
-      return { status: 'unknown', reason: 'revocation-unknown', text };
-    }
+    const open = ofCa === 'unknown' || (ofLeaf === 'unknown' && this.#options.ocsp !== 'on');
+    if (open && this.#options.revocation === 'hard') return REVOCATION_UNKNOWN;
+    const warnings = [
+      ...(ofLeaf === 'unknown' ? ['revocation-unknown'] : []),
+      ...(ofCa === 'unknown' ? ['issuer-revocation-unknown'] : []),
+    ];
     return { status: 'trusted', certificate: leaf, chain, warnings };
   }
 
   /** False when under `hard` the CRL of every CA is missing or stale: then every new message gets 503. */
   decides(at: number): boolean {
     if (this.#options.revocation !== 'hard') return true;
-    return this.issuers.some(({ certificate }) => this.#listsOf(certificate).some((crl) => isUsable(crl, at)));
+    return this.issuers.some(({ certificate }) => this.listsOf(certificate).some((crl) => isUsable(crl, at)));
   }
 
   /** What an operator must see to: sentences, none when all is well. */
   degraded(): string[] {
     const at = this.#options.now();
-    const faults =
+    const { faults } = this.#anchors;
+    const reload =
       this.#reloadFault === null ? [] : [`trust files not reloaded, the last good ones hold: ${this.#reloadFault}`];
-    const roots = new Set(this.issuers.map(({ root }) => root));
-    const cas = new Set(this.issuers.map(({ certificate }) => certificate));
-    for (const ca of [...cas, ...roots]) {
-      const name = formatDn(ca.subject);
-      if (at < ca.notBefore || at > ca.notAfter) faults.push(`CA not valid now: ${name}`);
-      if (this.#options.revocation === 'off') continue;
-      const lists = this.#listsOf(ca);
-      if (lists.length === 0 && cas.has(ca)) faults.push(`no CRL of ${name}`);
-      const newest = lists[0];
-      if (newest !== undefined && !lists.some((crl) => isUsable(crl, at))) {
-        const period = `${new Date(newest.thisUpdate).toISOString()} to ${new Date(newest.nextUpdate).toISOString()}`;
-        faults.push(`no current CRL of ${name}: ${newest.file} is for ${period}`);
-      }
-    }
-    return faults;
+    const cas = this.issuers.map(({ certificate }) => certificate);
+    const all = [...new Set([...cas, ...this.issuers.map(({ root }) => root)])];
+    const invalid = all.filter((ca) => at < ca.notBefore || at > ca.notAfter);
+    return [
+      ...reload,
+      ...invalid.map((ca) => `CA not valid now: ${formatDn(ca.subject)}`),
+      ...(this.#options.revocation === 'off' ? [] : listAges(this, at).flatMap(({ fault }) => fault ?? [])),
+      ...faults,
+    ];
   }
 }
 
-async function readAnchors(options: TrustOptions): Promise<Anchors> {
+async function readAnchors(options: TrustOptions, known: readonly Crl[]): Promise<Anchors> {
   const issuers = readIssuers(await readPkiFile(options.issuers), options.issuers, options.environment);
-  const files = options.revocation === 'off' ? [] : options.crls;
-  const crls = await Promise.all(files.map(async (file) => readCrl(await readPkiFile(file), file)));
-  return { issuers, crls: indexCrls(crls, issuers) };
+  if (options.revocation === 'off') return anchorsOf(issuers, [], [], []);
+  const configured = await Promise.all(options.crls.map(async (file) => readCrl(await readPkiFile(file), file)));
+  const kept = options.crlDirectory
+    ? await new CrlDirectory(options.crlDirectory).read()
+    : { crls: [], faults: [] as string[] };
+  // What was fetched stays in force when it could not be written.
+  return anchorsOf(issuers, configured, [...known, ...kept.crls], kept.faults);
+}
+
+function anchorsOf(
+  issuers: readonly Issuer[],
+  configured: readonly Crl[],
+  candidates: readonly Crl[],
+  faults: readonly string[],
+): Anchors {
+  const fetched = newestOfEach(candidates, issuers);
+  return { issuers, configured, fetched, crls: indexCrls([...configured, ...fetched], issuers), faults };
 }
 
 function refused(reason: RefusalReason, text: string): TrustVerdict & { status: 'refused' } {
