@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { crashAt } from '../checkpoint.ts';
-import type { Outbox } from '../store/types.ts';
 import { Alarm } from './alarm.ts';
 import { Attention, type Degradation } from './attention.ts';
 import { Batches } from './batches.ts';
 import { readBootId } from './boot-id.ts';
 import { DeliveryError } from './delivery-error.ts';
+import { batchSize, type DeliveryTiming, type FolderDeliveryOptions, silent, usualTiming } from './delivery-options.ts';
 import { FileWorker } from './file-worker.ts';
+import { groupId } from './group.ts';
 import { DeliveryLock } from './lock.ts';
 import type { DeliveryLog } from './log.ts';
 import { inspectFolder, type OpenedFolder, type OpenFolderOptions, openFolder } from './open-folder.ts';
@@ -33,59 +33,6 @@ export interface Delivery {
   readonly stuck: boolean;
 }
 
-export interface FolderDeliveryOptions {
-  readonly outbox: Outbox;
-  readonly inbox: string;
-  readonly staging: string;
-  /** `<database>.delivery-lock`. */
-  readonly lockFile: string;
-  /** Permissions of a directory in the inbox, e.g. 0o770. */
-  readonly mode?: number;
-  /** Name or number of the group that gets it; empty: left as it is. */
-  readonly group?: string;
-  readonly afterPowerLoss?: 'deliver' | 'review';
-  /** The operator says that this database is a restored copy. */
-  readonly restored?: boolean;
-  readonly newId: () => string;
-  readonly now?: () => number;
-  readonly bootId?: string;
-  readonly log?: DeliveryLog;
-  /** QUITTANCE_CRASH_AT, in the test environment only. */
-  readonly crashAt?: string | undefined;
-  readonly timing?: Partial<DeliveryTiming>;
-}
-
-/** Milliseconds. */
-export interface DeliveryTiming {
-  /** How often the outbox is looked at when nobody wakes us: other processes receive too. */
-  readonly poll: number;
-  /**
-   * How long messages are gathered before the outbox is looked at again, unless it filled a batch: each batch costs two commits and
-   * four fsyncs, and no backend polls so often that it would notice.
-   */
-  readonly gather: number;
-  readonly lockRetry: number;
-  /** First wait after a failure, and the longest: doubled each time. */
-  readonly retry: number;
-  readonly retryMost: number;
-  /** Without progress for this long, the inbox is hung. */
-  readonly hang: number;
-  /** How long start() waits for the folder, and stop() for the batch in hand. */
-  readonly patience: number;
-}
-
-const usualTiming: DeliveryTiming = {
-  poll: 1000,
-  gather: 50,
-  lockRetry: 1000,
-  retry: 1000,
-  retryMost: 60_000,
-  hang: 15_000,
-  patience: 3000,
-};
-const batchSize = 64;
-const silent: DeliveryLog = { info() {}, warn() {}, error() {} };
-
 /** Delivers into a folder. All file work is in a thread of its own. */
 export function folderDelivery(options: FolderDeliveryOptions): Delivery {
   return new FolderDelivery(options);
@@ -102,6 +49,7 @@ class FolderDelivery implements Delivery {
   readonly #batches: Batches;
   readonly #attention: Attention;
   readonly #alarm = new Alarm();
+  readonly #halt = new Alarm();
   readonly #folder: Omit<OpenFolderOptions, 'restoredUpTo'>;
   #restoredUpTo: number | null = null;
   #stopping = false;
@@ -167,6 +115,7 @@ class FolderDelivery implements Delivery {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#alarm.ring();
+    this.#halt.ring();
     const deadline = performance.now() + this.#timing.patience;
     let working = this.#running !== null;
     const ended = this.#running?.finally(() => {
@@ -203,7 +152,7 @@ class FolderDelivery implements Delivery {
     while (!this.#stopping) {
       try {
         if (!this.#lock.acquire()) {
-          await this.#rest(this.#timing.lockRetry);
+          await this.#halt.sleep(this.#timing.lockRetry);
           continue;
         }
         const folder = await openFolder(this.#folderOptions());
@@ -222,7 +171,8 @@ class FolderDelivery implements Delivery {
       } catch (error) {
         if (this.#stopping) return;
         this.#report(error);
-        await this.#rest(Math.min(this.#timing.retry * 2 ** failures++, this.#timing.retryMost));
+        // Whatever wakes us: a folder in trouble is not asked more often because more messages come in.
+        await this.#halt.sleep(Math.min(this.#timing.retry * 2 ** failures++, this.#timing.retryMost));
       }
     }
   }
@@ -238,7 +188,7 @@ class FolderDelivery implements Delivery {
         if (next === null) this.#wakeWaiters(round);
         await this.#alarm.sleep(Math.min(this.#timing.poll, next ?? this.#timing.poll));
       }
-      await this.#rest(this.#timing.gather);
+      await this.#halt.sleep(this.#timing.gather);
     }
   }
 
@@ -252,25 +202,4 @@ class FolderDelivery implements Delivery {
     const what = error instanceof Error ? error.message : String(error);
     if (this.#attention.trouble(what)) this.#log.error({ err: error, inbox: this.#o.inbox }, 'deliveries wait');
   }
-
-  /** Sleeps whatever wakes us: a folder in trouble is not asked more often because more messages come in. */
-  async #rest(ms: number): Promise<void> {
-    const until = performance.now() + ms;
-    for (let left = ms; left > 0 && !this.#stopping; left = until - performance.now()) await this.#alarm.sleep(left);
-  }
-}
-
-/** A group's number: node has no getgrnam. @throws {DeliveryError} `trouble` when there is no such group */
-function groupId(group: string): number | null {
-  if (group === '') return null;
-  if (/^\d+$/.test(group)) return Number(group);
-  const line = readFileSync('/etc/group', 'utf8')
-    .split('\n')
-    .find((entry) => entry.startsWith(`${group}:`));
-  if (line === undefined)
-    throw new DeliveryError(
-      'trouble',
-      `there is no group ${group} on this machine; set delivery.group to one that exists`,
-    );
-  return Number(line.split(':')[2]);
 }

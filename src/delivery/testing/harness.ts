@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openSqliteStore } from '../../store/sqlite.ts';
 import type { NewMessage, NewPayload, Store } from '../../store/types.ts';
-import type { Delivery, FolderDeliveryOptions } from '../delivery.ts';
-import { folderDelivery } from '../delivery.ts';
+import { type Delivery, folderDelivery } from '../delivery.ts';
+import type { FolderDeliveryOptions } from '../delivery-options.ts';
 import type { Metadata } from '../metadata.ts';
 
 /** Quick enough that tests do not wait, slow enough that a busy machine is not taken for a hung one. */
