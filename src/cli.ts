@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addOperatorCommands } from './cli-operator.ts';
 import { CommandError, type ExitCode, type Io } from './commands/io.ts';
 import type { SendArguments } from './commands/send.ts';
 
@@ -70,10 +71,24 @@ function program(io: Io, done: (code: ExitCode) => void): Command {
     'remove what has expired: keys after their window, payloads and evidence after their retention',
   )
     .option('--dry-run', 'only say what would go', false)
-    .action(async (o: { config?: string; json: boolean; dryRun: boolean }) => {
-      const { purge } = await import('./commands/purge.ts');
-      done(await purge({ config: o.config ?? null, json: o.json, dryRun: o.dryRun }, io));
-    });
+    .option('--clock-is-right', 'after it jumped: windows and purge go on by the clock as it is', false)
+    .option('--by <name>', 'with --clock-is-right: who says so')
+    .option('--reason <text>', 'with --clock-is-right: why')
+    .action(
+      async (o: {
+        config?: string;
+        json: boolean;
+        dryRun: boolean;
+        clockIsRight: boolean;
+        by?: string;
+        reason?: string;
+      }) => {
+        const { purge } = await import('./commands/purge.ts');
+        done(await purge({ ...o, config: o.config ?? null }, io));
+      },
+    );
+
+  addOperatorCommands(main, { command, count, io, done });
 
   command(main, 'send', 'send a test message, show the answers and verify them')
     .option('--url <url>', 'to where (default: the receiver of the configuration)')

@@ -1,0 +1,157 @@
+import type { AuditRow, AuditStory } from '../store/operator-types.ts';
+import { moment, oneLine } from './plain.ts';
+
+type Other = AuditRow['existing'];
+type Tell = (row: AuditRow) => string;
+
+/** How a copy was recognised (`Suppression.how`). */
+const recognised: Readonly<Record<string, string>> = {
+  'same-bytes': 'every byte of it was the same',
+  'same-references': 'it had the same signed digests',
+  waited: 'it came while the first one was still being worked on',
+};
+
+/** What the operator did to a hand-over that was not where the event belongs. */
+const eventNames: Readonly<Record<string, string>> = {
+  handOver: 'to hand it over',
+  delivered: 'that it is in the inbox',
+  acknowledge: 'an acknowledgement',
+  fail: 'a failure',
+  giveUp: 'to give up',
+  redeliverAfterPowerLoss: 'to hand it over again after a power loss',
+  reviewAfterPowerLoss: 'to keep it back after a power loss',
+  lost: 'that its fate is unknown',
+  restored: 'that the database is a restored copy',
+  release: 'to release it',
+  reject: 'to reject it',
+  supersede: 'that a later message replaces it',
+  confirm: 'that the backend has it',
+};
+
+/** One sentence or two for each kind of decision; a reader needs no manual. */
+const sentences: Readonly<Record<string, Tell>> = {
+  allow: (r) => `${arrived(r)}. It was new: it got its receipt and was accepted for the inbox.`,
+  review: (r) =>
+    `${arrived(r)}. It got its receipt, and was kept back for an operator to decide${because(r)}.` +
+    `${r.existing ? ` It was compared with ${other(r.existing)}.` : ''}`,
+  replacePending: (r) =>
+    `${arrived(r)}. It carries the same ${what(r)} as ${other(r.existing)}, which was still waiting: by rule it takes that one's place. It got its receipt and was accepted for the inbox.`,
+  suppressInterchange: (r) =>
+    `${arrived(r)}, under a new MessageId. But its ${what(r)} had come before, in ${other(r.existing)}: it got a receipt of its own, and nothing is delivered twice.`,
+  test: (r) => `${arrived(r)}. It is a ping: it got its receipt, and there is nothing to deliver.`,
+  stale: (r) =>
+    `${arrived(r)}, and was refused: its signed time is older than the window, so it may be a replay of something forgotten since. The sender was told that it failed.`,
+  suppress: (r) =>
+    `The same message came again${from(r)}${how(r)}. It got the stored receipt once more; nothing was delivered.`,
+  rebuilt: (r) =>
+    `The same content came again under the same MessageId${from(r)}, with headers made anew. It got a receipt; nothing was delivered.`,
+  conflict: (r) =>
+    `Another content came under the same MessageId${from(r)}. Its sender was told that it failed (EBMS:0003); that copy is kept as evidence and is never delivered.`,
+  hold: (r) =>
+    `Another content came under the same MessageId${from(r)}. It got a receipt of its own and is held for an operator to decide.`,
+
+  handOver: (r) => `${handOver(r)} was begun.`,
+  delivered: (r) => `${handOver(r)} was put into the inbox.`,
+  acknowledge: (r) =>
+    r.actor
+      ? `${person(r)} said for the backend that it has ${lower(handOver(r))}.`
+      : `The backend said that it has ${lower(handOver(r))}.`,
+  fail: (r) => `${handOver(r)} failed and will be tried again${because(r)}.`,
+  giveUp: (r) => `${handOver(r)} failed for good: it is undeliverable until an operator decides${because(r)}.`,
+  redeliverAfterPowerLoss: (r) =>
+    `A power loss hides whether the backend saw ${lower(handOver(r))}: it is handed over again, marked as a possible duplicate.`,
+  reviewAfterPowerLoss: (r) =>
+    `A power loss hides whether the backend saw ${lower(handOver(r))}: it is kept back for an operator to decide.`,
+  lost: (r) =>
+    `Whether the backend has ${lower(handOver(r))} cannot be known: the folders were not those of this database, or a directory vanished. It waits for an operator.`,
+  restored: (r) =>
+    `This database is a restored copy: whether the backend has ${lower(handOver(r))} cannot be known. It waits for an operator.`,
+  release: (r) => `${handOver(r)} was released for the inbox.`,
+  reject: (r) =>
+    r.actor
+      ? `${person(r)} decided that it is never delivered${because(r)}.`
+      : `${handOver(r)} was rejected: it is never delivered.`,
+  supersede: (r) =>
+    `${r.existing ? `A later message, ${other(r.existing)},` : 'A later message'} takes the place of ${lower(handOver(r))}, which will not be delivered.`,
+  approve: (r) => `${person(r)} approved it: it goes to the inbox${because(r)}.`,
+  confirm: (r) =>
+    r.actor
+      ? `${person(r)} has seen that the backend has it: ${lower(handOver(r))} counts as delivered${because(r)}.`
+      : `${handOver(r)} counts as delivered.`,
+  redeliver: (r) => `${person(r)} had it handed over again, in a directory of its own${because(r)}.`,
+  refusedTransition: (r) =>
+    `The order ${eventNames[text(r, 'event') ?? ''] ?? `"${text(r, 'event')}"`} came for ${lower(handOver(r))}, which was ${state(r)} already. Nothing was changed.`,
+
+  clockDoubted: () =>
+    'The clock jumped: nothing expires and nothing is purged until an operator says that it is right.',
+  clockAgrees: () => 'The clock agrees again with what it was before it jumped.',
+  clockIsRight: (r) => `${person(r)} said that the clock is right${because(r)}.`,
+};
+
+/** What a decision was, in plain words. One that this version does not know is told as it is stored. */
+export function sentenceOf(row: AuditRow): string {
+  const tell = sentences[row.decision];
+  return tell ? tell(row) : `${row.decision}: ${oneLine(JSON.stringify(row.detail))}`;
+}
+
+/** A sentence for each hour in which copies came too often for a line each. */
+export function counterSentence({ decision, count, hour, lastAt }: AuditStory['counters'][number]): string {
+  const what =
+    decision === 'conflict' || decision === 'hold'
+      ? 'with another content came under the same MessageId'
+      : 'of it came again; each got a stored receipt, and nothing was delivered';
+  return `In the hour from ${moment(hour).slice(11, 16)} on, ${count} more ${count === 1 ? 'copy' : 'copies'} ${what}. Too many for a line each; the last at ${moment(lastAt).slice(11)}.`;
+}
+
+function arrived(r: AuditRow): string {
+  return `It arrived for the first time${from(r)}`;
+}
+
+function from(r: AuditRow): string {
+  return r.remoteAddress === null ? '' : ` from ${r.remoteAddress}`;
+}
+
+function how(r: AuditRow): string {
+  const words = recognised[text(r, 'how') ?? ''];
+  return words === undefined ? '' : ` (${words})`;
+}
+
+function because(r: AuditRow): string {
+  return r.reason === null || r.reason === '' ? '' : `: ${oneLine(r.reason).replace(/\.$/, '')}`;
+}
+
+function other(existing: Other): string {
+  return existing === null ? 'another message' : `message ${oneLine(existing.messageId)} (number ${existing.id})`;
+}
+
+/** Which interchange it was that decided. */
+function what(r: AuditRow): string {
+  const kinds: Readonly<Record<string, string>> = {
+    sbdh: 'business document',
+    edifact: 'interchange',
+    x12: 'interchange',
+  };
+  return `${kinds[r.layer ?? ''] ?? 'interchange'}${r.key === null ? '' : ` (${oneLine(r.key)})`}`;
+}
+
+function handOver(r: AuditRow): string {
+  const number = r.detail.handOver ?? r.detail.number;
+  return typeof number === 'number' ? `Hand-over ${number}` : 'Its hand-over';
+}
+
+function lower(words: string): string {
+  return words.charAt(0).toLowerCase() + words.slice(1);
+}
+
+function state(r: AuditRow): string {
+  return r.stateBefore ?? text(r, 'state') ?? 'past it';
+}
+
+function person({ actor }: AuditRow): string {
+  return actor === null ? 'An operator' : `${oneLine(actor.by)} (${oneLine(actor.osUser)} on ${oneLine(actor.host)})`;
+}
+
+function text(r: AuditRow, name: string): string | null {
+  const value = r.detail[name];
+  return typeof value === 'string' ? oneLine(value) : null;
+}
