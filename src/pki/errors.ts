@@ -12,6 +12,7 @@ export type PkiErrorCode =
   | 'bad-identity'
   | 'unreadable-file'
   | 'not-fetched'
+  | 'not-kept'
   | 'bad-ocsp';
 
 /** A fault in our own files, or in a certificate or name that someone sent. `message` says what to do about it. */

@@ -31,7 +31,7 @@ export function indexCrls(crls: readonly Crl[], issuers: readonly Issuer[]): Crl
 export function newestOfEach(crls: readonly Crl[], issuers: readonly Issuer[]): Crl[] {
   return certificatesOf(issuers).flatMap((ca) => {
     const own = crls.filter((crl) => isCrlOf(crl, ca));
-    return own.length === 0 ? [] : [own.reduce((newest, crl) => (crl.thisUpdate > newest.thisUpdate ? crl : newest))];
+    return own.length === 0 ? [] : [own.reduce((newest, crl) => (crl.thisUpdate >= newest.thisUpdate ? crl : newest))];
   });
 }
 

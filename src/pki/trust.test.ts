@@ -14,8 +14,9 @@ import {
   serialOf,
 } from '../../certs/maker.ts';
 import { certDer, certFile } from '../../certs/read.ts';
+import type { TrustOptions } from './anchors.ts';
 import { pemBlocks } from './files.ts';
-import { type TrustOptions, TrustStore } from './trust.ts';
+import { TrustStore } from './trust.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');
 const HOUR = 3_600_000;

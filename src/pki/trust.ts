@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto';
+import { type Anchors, anchorsOf, readAnchors, type TrustOptions } from './anchors.ts';
 import { type Certificate, describeCertificate, parseX509 } from './certificate.ts';
-import { type Crl, readCrl } from './crl.ts';
-import { CrlDirectory } from './crl-directory.ts';
+import type { Crl } from './crl.ts';
 import { PkiError } from './errors.ts';
-import { readPkiFile } from './files.ts';
-import { type Issuer, isIssuedBy, isSignedBy, readIssuers } from './issuers.ts';
+import { type Issuer, isIssuedBy, isSignedBy } from './issuers.ts';
 import { LEAF_RULES, type RefusalReason } from './leaf-rules.ts';
 import { listAges } from './list-age.ts';
 import { formatDn } from './names.ts';
-import { type CrlIndex, indexCrls, isUsable, newestOfEach, statusOf } from './revocation.ts';
+import { isUsable, statusOf } from './revocation.ts';
 import { VerdictCache } from './verdict-cache.ts';
 
 /** What the trust store says of a certificate. `text` is for the sender's operator; nothing internal is in it. */
@@ -23,38 +22,6 @@ export type TrustVerdict =
   | { readonly status: 'refused'; readonly reason: RefusalReason; readonly text: string }
   /** Revocation cannot be decided under `hard`: 503 without a signal, so that the sender tries again. */
   | { readonly status: 'unknown'; readonly reason: 'revocation-unknown'; readonly text: string };
-
-export interface TrustOptions {
-  /** PEM bundle: the access-point CAs, and the self-signed roots above them. */
-  readonly issuers: string;
-  /** CRL files, PEM or DER; not read when `revocation` is `off`. */
-  readonly crls: readonly string[];
-  /** Where lists that were fetched are kept; not read when `revocation` is `off`. */
-  readonly crlDirectory?: string;
-  readonly revocation: 'hard' | 'soft' | 'off';
-  /**
-   * `on`: whoever judges goes on to ask OCSP. A leaf of which no list says anything is then trusted with the warning
-   * `revocation-unknown` also under `hard`, and only `RevocationWatch.confirm` settles it.
-   */
-  readonly ocsp?: 'off' | 'on';
-  /** `production` refuses a bundle that holds test CAs. */
-  readonly environment: 'test' | 'production';
-  /** Epoch milliseconds; for `degraded`. */
-  readonly now: () => number;
-}
-
-/** What was read from the files at one moment; replaced as a whole. */
-interface Anchors {
-  readonly issuers: readonly Issuer[];
-  /** From the files that the operator names. */
-  readonly configured: readonly Crl[];
-  /** Fetched, the newest of each CA. */
-  readonly fetched: readonly Crl[];
-  /** All of them. */
-  readonly crls: CrlIndex;
-  /** Sentences about fetched lists that cannot be used. */
-  readonly faults: readonly string[];
-}
 
 /** Told of each leaf that one of our CAs has issued and no rule forbids, whenever it is judged anew. */
 export type ChainListener = (leaf: Certificate, issuer: Issuer) => void;
@@ -187,27 +154,6 @@ export class TrustStore {
       ...faults,
     ];
   }
-}
-
-async function readAnchors(options: TrustOptions, known: readonly Crl[]): Promise<Anchors> {
-  const issuers = readIssuers(await readPkiFile(options.issuers), options.issuers, options.environment);
-  if (options.revocation === 'off') return anchorsOf(issuers, [], [], []);
-  const configured = await Promise.all(options.crls.map(async (file) => readCrl(await readPkiFile(file), file)));
-  const kept = options.crlDirectory
-    ? await new CrlDirectory(options.crlDirectory).read()
-    : { crls: [], faults: [] as string[] };
-  // What was fetched stays in force when it could not be written.
-  return anchorsOf(issuers, configured, [...known, ...kept.crls], kept.faults);
-}
-
-function anchorsOf(
-  issuers: readonly Issuer[],
-  configured: readonly Crl[],
-  candidates: readonly Crl[],
-  faults: readonly string[],
-): Anchors {
-  const fetched = newestOfEach(candidates, issuers);
-  return { issuers, configured, fetched, crls: indexCrls([...configured, ...fetched], issuers), faults };
 }
 
 function refused(reason: RefusalReason, text: string): TrustVerdict & { status: 'refused' } {
