@@ -8,7 +8,11 @@ import { InProgress } from './dedup/in-progress.ts';
 import { type Delivery, folderDelivery } from './delivery/delivery.ts';
 import type { Degradation, Health } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
+import { remoteAddressBehind } from './http/remote-address.ts';
 import { type Server, startServer } from './http/server.ts';
+import { Sources } from './http/sources.ts';
+import { loadTls } from './http/tls.ts';
+import { registerMeters } from './meters.ts';
 import { BufferBudget } from './mime/buffer.ts';
 import { openServiced, type ServicedGate } from './open-serviced.ts';
 import { loadIdentity } from './pki/identity.ts';
@@ -39,6 +43,8 @@ export interface Quittance {
   close(): Promise<{ readonly stuck: boolean }>;
   /** Resolves when the store can no longer be trusted: the process must end. */
   readonly onFatal: Promise<Error>;
+  /** Reads the TLS files and the trust files again; what is broken stays as it was, and the log says so. Never rejects. */
+  reload(): Promise<void>;
   /** Resolves when nothing is left to deliver. */
   idle(): Promise<void>;
   readonly store: Store;
@@ -60,6 +66,8 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   });
   const identity = await loadIdentity(config.identity);
   const trust = await TrustStore.load({ ...config.trust, environment: config.environment, now });
+  const loadOwnTls = () => loadTls(config.tls, identity.certificate.publicKey);
+  const tls = await loadOwnTls();
   const databaseFile = config.store.url.replace(/^sqlite:/, '');
   await mkdir(dirname(databaseFile), { recursive: true });
   const serviced = config.serviced.file === '' ? null : await openServiced(config.serviced.file);
@@ -72,6 +80,12 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   const space = await watchSpace(dirname(databaseFile), config.store.minFree, now);
   const spool = openSpool(join(dirname(databaseFile), 'spool'), IN_MEMORY, randomUUID);
   const metrics = createMetrics();
+  const budget = new BufferBudget(config.limits.buffered);
+  const sources = new Sources({
+    inFlight: config.http.inFlightPerSource,
+    failuresPerMinute: config.http.failuresPerMinute,
+    now,
+  });
   const delivery = folderDelivery({
     outbox: store.outbox,
     lockFile: `${databaseFile}.delivery-lock`,
@@ -89,10 +103,21 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   const receive = createReceive({
     identity,
     trust,
-    store,
+    store: {
+      ...store,
+      refuse(refusal) {
+        store.refuse(refusal);
+        if (refusal.sender !== null || !sources.failed(refusal.remoteAddress)) return;
+        const { remoteAddress } = refusal;
+        log.warn(
+          { remoteAddress },
+          'too many requests without an authentic message: this address gets 503 for a while',
+        );
+      },
+    },
     serviced,
     spool,
-    budget: new BufferBudget(config.limits.buffered),
+    budget,
     copies: new InProgress(config.http.waiting),
     limits: config.limits,
     duplicates: config.duplicates,
@@ -111,17 +136,30 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     newId: randomUUID,
     log,
   });
-  const reloadTrust = () => {
-    trust.reload().catch((err: unknown) => log.error({ err }, 'the trust files could not be read again'));
+  const reloadTrust = async () => {
+    await trust.reload().catch((err: unknown) => log.error({ err }, 'the trust files could not be read again'));
+  };
+  const reloadTls = async () => {
+    try {
+      const renewed = await loadOwnTls();
+      if (renewed !== null) server?.setTls(renewed);
+    } catch (err) {
+      log.error({ err }, 'the TLS files could not be read again; those from before stay in use');
+    }
   };
   const reloading = setInterval(reloadTrust, TRUST_RELOAD);
   reloading.unref();
   let server: Server | null = null;
+  registerMeters(metrics, { store, budget, inFlight: () => server?.inFlight() ?? 0 });
 
   return {
     onFatal: fatal,
     store,
     idle: () => delivery.idle(),
+    async reload() {
+      await Promise.all([reloadTls(), reloadTrust()]);
+      log.info('read TLS and trust files again');
+    },
     async listen() {
       await delivery.start();
       server = await startServer({
@@ -136,6 +174,19 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
         drainTimeoutMs: config.http.requestTimeout,
         retryAfterSeconds: Math.ceil(config.http.retryAfter / 1000),
         receive,
+        remoteAddress: remoteAddressBehind(config.http.trustProxy),
+        sources,
+        tls,
+        foldedHeaders: config.http.foldedHeaders,
+        draining: config.http.draining,
+        maxConnections: config.http.maxConnections,
+        onRefused({ status, reason, text, remoteAddress }) {
+          metrics.door(status, reason);
+          // Whom it concerns will ask: "your receiver answers 415". Refusals of the parser and "try again" are for the metrics only.
+          if (status !== 413 && status !== 415) return;
+          const nobody = { sender: null, messageId: null, claimedMessageId: null, fingerprint: null };
+          store.refuse({ at: now(), code: String(status), reason, text, remoteAddress, ...nobody });
+        },
         health: () => health({ store, serviced, space, delivery, trust, now }),
         metrics: metrics.text,
         log,

@@ -14,7 +14,7 @@ export interface IncomingRequest {
    * slow and 400 when the sender goes away.
    */
   readonly body: AsyncIterable<Buffer>;
-  /** The peer's IP address as the socket knows it; never out of a header. */
+  /** IP address of the sender: the socket's, or out of X-Forwarded-For when a trusted proxy has sent the request. */
   readonly remoteAddress: string;
 }
 
@@ -29,3 +29,10 @@ export interface Answer {
 
 /** The journey of one message. Never rejects: whatever goes wrong is an answer. */
 export type Receive = (request: IncomingRequest) => Promise<Answer>;
+
+/** An answer for people; UTF-8 text with a line end. */
+export function plainText(status: number, text: string, retryAfter?: number): Answer {
+  const body = Buffer.from(`${text.trimEnd()}\n`);
+  const contentType = 'text/plain; charset=utf-8';
+  return retryAfter === undefined ? { status, contentType, body } : { status, contentType, body, retryAfter };
+}

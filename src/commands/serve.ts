@@ -25,6 +25,7 @@ export async function serve(o: ServeOptions, io: Io): Promise<never> {
     {
       delay: config.http.shutdownTimeout + CLOSING,
       logger: closingLog(log),
+      skip: ['SIGHUP'],
       onSecondSignal: () => endAtOnce(log, 'second signal, ending at once'),
       onTimeout: () => endAtOnce(log, 'stopping took too long, ending at once'),
     },
@@ -36,6 +37,7 @@ export async function serve(o: ServeOptions, io: Io): Promise<never> {
       log.info('stopped');
     },
   );
+  process.on('SIGHUP', () => void receiver.reload());
   try {
     const url = await receiver.listen();
     if (config.environment === 'test') {

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { type AppOptions, createApp } from './app.ts';
 import { Gate } from './gate.ts';
 import { createMetrics } from './metrics.ts';
+import { Places } from './places.ts';
+import { remoteAddressBehind } from './remote-address.ts';
+import { Sources } from './sources.ts';
 
 function app(options: Partial<AppOptions> = {}, gate = new Gate(1)): ReturnType<typeof createApp> {
   return createApp(
@@ -12,13 +15,15 @@ function app(options: Partial<AppOptions> = {}, gate = new Gate(1)): ReturnType<
       requestTimeoutMs: 1000,
       drainTimeoutMs: 1000,
       retryAfterSeconds: 30,
+      remoteAddress: remoteAddressBehind([]),
+      sources: new Sources({ inFlight: 1_000, failuresPerMinute: 0, now: Date.now }),
       receive: async () => ({ status: 200, contentType: 'application/soap+xml', body: Buffer.from('<r/>') }),
       health: async () => ({ ready: true, degraded: [] }),
       log: { warn: () => {}, error: () => {} },
       newId: () => 'id',
       ...options,
     },
-    { gate, bodies: new WeakMap(), expecting: new WeakSet() },
+    { gate, bodies: new WeakMap(), expecting: new WeakSet(), draining: new Places(8), last: new WeakSet() },
   );
 }
 

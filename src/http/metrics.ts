@@ -1,4 +1,4 @@
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   /** A message was answered: `delivered`, `duplicate`, `ping`, `conflict`, … */
@@ -8,6 +8,12 @@ export interface Metrics {
   /** How a repeat was recognised: `request` (byte-identical), `references`, `content`. */
   duplicate(recognisedBy: string): void;
   step(name: string, milliseconds: number): void;
+  /** A request or connection was turned away before the journey of a message; `status` 0: without an answer. */
+  door(status: number, reason: string): void;
+  /** A number that is read whenever someone asks for the metrics; one that only rises is a `counter` by its name, `…_total`. */
+  gauge(name: string, help: string, read: () => number): void;
+  /** The same for several numbers, by label. */
+  gauges(name: string, help: string, label: string, read: () => Promise<Readonly<Record<string, number>>>): void;
   /** Prometheus text format. */
   text(): Promise<string>;
 }
@@ -43,7 +49,26 @@ export function createMetrics(): Metrics {
     buckets: [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
     registers,
   });
+  const door = new Counter({
+    name: 'quittance_door_refusals_total',
+    help: 'Requests and connections turned away at the door.',
+    labelNames: ['status', 'reason'],
+    registers,
+  });
   return {
+    door: (status, reason) => door.inc({ status: String(status), reason }),
+    gauge(name, help, read) {
+      const collect = function (this: Gauge): void {
+        this.set(read());
+      };
+      new Gauge({ name, help, registers, collect });
+    },
+    gauges(name, help, label, read) {
+      const collect = async function (this: Gauge): Promise<void> {
+        for (const [value, n] of Object.entries(await read())) this.set({ [label]: value }, n);
+      };
+      new Gauge({ name, help, labelNames: [label], registers, collect });
+    },
     message: (decision) => messages.inc({ decision }),
     refusal: (code, reason) => refusals.inc({ code, reason }),
     duplicate: (recognisedBy) => duplicates.inc({ recognised_by: recognisedBy }),

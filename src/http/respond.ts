@@ -46,10 +46,3 @@ export async function respond(
   await body.linger(options.lingerBytes, options.lingerMs);
   response.end();
 }
-
-/** An answer for people; UTF-8 text with a line end. */
-export function textAnswer(status: number, text: string, retryAfter?: number): Answer {
-  const body = Buffer.from(`${text}\n`);
-  const contentType = 'text/plain; charset=utf-8';
-  return retryAfter === undefined ? { status, contentType, body } : { status, contentType, body, retryAfter };
-}

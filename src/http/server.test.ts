@@ -4,7 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { As4Error, TransportRefusal } from '../as4-error.ts';
 import type { Answer, IncomingRequest } from '../exchange.ts';
+import { remoteAddressBehind } from './remote-address.ts';
 import { type Server, type ServerOptions, startServer } from './server.ts';
+import { Sources } from './sources.ts';
 
 const soapType = 'application/soap+xml; charset=UTF-8';
 const servers: Server[] = [];
@@ -28,6 +30,11 @@ async function start(options: Partial<ServerOptions> = {}): Promise<Server> {
     headersTimeoutMs: 20_000,
     drainTimeoutMs: 10_000,
     retryAfterSeconds: 30,
+    remoteAddress: remoteAddressBehind([]),
+    sources: new Sources({ inFlight: 1_000, failuresPerMinute: 0, now: Date.now }),
+    foldedHeaders: 'refuse',
+    draining: 64,
+    maxConnections: 4096,
     receive: echoLength,
     health: async () => ({ ready: true, degraded: [] }),
     log: { warn: (details) => logged.push(details), error: (details) => logged.push(details) },

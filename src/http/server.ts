@@ -1,9 +1,15 @@
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 import { type AppOptions, type AppState, createApp } from './app.ts';
+import { type ClientError, clientErrorAnswer, isFolded } from './client-error.ts';
 import { Gate } from './gate.ts';
 import { messageClasses } from './message-classes.ts';
+import { Places } from './places.ts';
+import { ReplayedConnection } from './replayed-connection.ts';
 import type { RequestBody } from './request-body.ts';
+import { unfoldContentType } from './unfold.ts';
 
 export interface ServerOptions extends AppOptions {
   readonly host: string;
@@ -15,6 +21,14 @@ export interface ServerOptions extends AppOptions {
   readonly headersTimeoutMs: number;
   /** Milliseconds an idle connection is kept; 30 s. */
   readonly keepAliveTimeoutMs?: number;
+  /** Null: plain HTTP. */
+  readonly tls?: SecureContextOptions | null;
+  /** What becomes of a Content-Type that is folded over several lines. */
+  readonly foldedHeaders: 'accept' | 'refuse';
+  /** Refused uploads read to their end at a time. */
+  readonly draining: number;
+  /** Open connections; a further one is closed at once. */
+  readonly maxConnections: number;
 }
 
 export interface Server {
@@ -23,6 +37,8 @@ export interface Server {
   readonly port: number;
   /** Messages that are being worked on. */
   inFlight(): number;
+  /** New connections get this certificate; those that are open go on with theirs. Throws what `tls.createSecureContext` throws. */
+  setTls(tls: SecureContextOptions): void;
   /**
    * Finishes what is in flight and refuses new messages with 503. The port stays open until the last answer is out, so that a sender hears
    * 503 and not a refused connection. Resolves when every connection is closed; after `graceMs` they are cut.
@@ -35,38 +51,56 @@ export interface Server {
 export async function startServer(options: ServerOptions): Promise<Server> {
   const gate = new Gate(options.inFlight);
   const bodies = new WeakMap<IncomingMessage, RequestBody>();
-  const state: AppState = { gate, bodies, expecting: new WeakSet() };
+  const state: AppState = {
+    gate,
+    bodies,
+    expecting: new WeakSet(),
+    draining: new Places(options.draining),
+    last: new WeakSet(),
+  };
   const app = createApp(options, state);
   const current = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>();
+  /** Sockets whose bytes another connection object reads now, and those objects. */
+  const replayed = new WeakSet<Socket>();
+  const mendedConnections = new WeakSet<object>();
   let open = 0;
   let onQuiet: (() => void) | null = null;
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     open += 1;
     current.set(request.socket, { request, response });
+    if (mendedConnections.has(request.socket)) state.last.add(request);
     response.on('close', () => {
       open -= 1;
       if (open === 0) onQuiet?.();
     });
     app(request, response);
   };
-  const server = createServer(
-    {
-      ...messageClasses(app),
-      requestTimeout: options.requestTimeoutMs,
-      headersTimeout: Math.min(options.headersTimeoutMs, options.requestTimeoutMs),
-      keepAliveTimeout: options.keepAliveTimeoutMs ?? 30_000,
-      // Node looks for late requests this often; its default of 30 s would be most of the limit.
-      connectionsCheckingInterval: Math.max(100, Math.min(1_000, options.headersTimeoutMs / 4)),
-    },
-    handle,
-  );
-  server.on('checkContinue', (request, response) => {
+  const settings = {
+    ...messageClasses(app),
+    requestTimeout: options.requestTimeoutMs,
+    headersTimeout: Math.min(options.headersTimeoutMs, options.requestTimeoutMs),
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 30_000,
+    // Node looks for late requests this often; its default of 30 s would be most of the limit.
+    connectionsCheckingInterval: Math.max(100, Math.min(1_000, options.headersTimeoutMs / 4)),
+  };
+  const { tls = null } = options;
+  const secure =
+    tls === null ? null : createTlsServer({ ...settings, ...tls, handshakeTimeout: settings.headersTimeout }, handle);
+  const server = secure ?? createServer(settings, handle);
+  server.maxConnections = options.maxConnections;
+  const dropped = (remoteAddress: string, status: number, reason: string): void =>
+    options.onRefused?.({ status, reason, text: '', remoteAddress });
+  server.on('drop', (data) => dropped(data?.remoteAddress ?? '', 0, 'connections'));
+  server.on('tlsClientError', (_: Error, socket: Socket) => dropped(socket.remoteAddress ?? '', 0, 'tls'));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     state.expecting.add(request);
     handle(request, response);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: ClientError, socket: Socket) => {
+    if (replayed.has(socket)) return; // Node's old parser of it; the new one reads on
     const { request, response } = current.get(socket) ?? {};
+    if (options.foldedHeaders === 'accept' && request === undefined && replay(error, socket)) return;
     const unanswered = response !== undefined && !response.headersSent && !response.destroyed;
     const body = request === undefined ? undefined : bodies.get(request);
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unanswered && body !== undefined) {
@@ -77,9 +111,28 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       socket.writable &&
       error.code !== 'ECONNRESET' &&
       (response === undefined || response.writableFinished || unanswered);
-    if (answerable) socket.end(clientErrorText(error), () => socket.destroy());
-    else socket.destroy();
+    if (!answerable) {
+      socket.destroy();
+      return;
+    }
+    const { status, reason, bytes } = clientErrorAnswer(error);
+    dropped(socket.remoteAddress ?? '', status, reason);
+    socket.end(bytes, () => socket.destroy());
   });
+
+  /** Only what came first on a connection is mended: there a request begins with the packet, which nothing else could be sure of. */
+  function replay(error: ClientError, socket: Socket): boolean {
+    const { rawPacket } = error;
+    if (!isFolded(error) || rawPacket === undefined || socket.bytesRead !== rawPacket.length) return false;
+    const mended = unfoldContentType(rawPacket);
+    if (mended === null) return false;
+    replayed.add(socket);
+    const connection = new ReplayedConnection(socket, mended);
+    mendedConnections.add(connection);
+    server.emit(secure === null ? 'connection' : 'secureConnection', connection);
+    return true;
+  }
+
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
@@ -118,24 +171,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     return !cut;
   }
 
-  return { url: `http://${host}:${port}`, port, inFlight: () => gate.inFlight, stop };
-}
-
-/** For what Node's parser refuses before there is a request to answer. */
-function clientErrorText(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
-  const { code } = error;
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  // JavaMail folds a long Content-Type unless it is told not to; its operator should not have to guess (RFC 9112 §5.2).
-  const folded = error.reason === 'Unexpected whitespace after header value';
-  const text = folded
-    ? 'A header field is folded over two lines, which HTTP does not allow.\n'
-    : `${STATUS_CODES[status]}\n`;
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${text.length}`,
-    'Connection: close',
-    '',
-    text,
-  ].join('\r\n');
+  return {
+    url: `${secure === null ? 'http' : 'https'}://${host}:${port}`,
+    port,
+    inFlight: () => gate.inFlight,
+    setTls: (renewed) => secure?.setSecureContext(renewed),
+    stop,
+  };
 }

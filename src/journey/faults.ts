@@ -1,6 +1,6 @@
 import { As4Error, TransportRefusal } from '../as4-error.ts';
 import { errorMessaging } from '../ebms/signal.ts';
-import type { Answer } from '../exchange.ts';
+import { type Answer, plainText } from '../exchange.ts';
 import { MimeError } from '../mime/mime-error.ts';
 import type { Identity } from '../pki/identity.ts';
 import { StoreError } from '../store/types.ts';
@@ -73,14 +73,8 @@ export async function errorAnswer(
 
 /** Text without a signal: senders take any ebMS error as final, and only a 5xx without one as worth a retry (architecture §5). */
 export function textAnswer(refusal: TransportRefusal, incident: string): Answer {
-  const text =
-    refusal.status === 500 ? `${refusal.message.trimEnd()} Incident ${incident}.\n` : `${refusal.message.trimEnd()}\n`;
-  return {
-    status: refusal.status,
-    contentType: 'text/plain; charset=utf-8',
-    body: Buffer.from(text, 'utf8'),
-    ...(refusal.retryAfter === undefined ? {} : { retryAfter: refusal.retryAfter }),
-  };
+  const text = refusal.status === 500 ? `${refusal.message.trimEnd()} Incident ${incident}.` : refusal.message;
+  return plainText(refusal.status, text, refusal.retryAfter);
 }
 
 /** RFC 2822 `msg-id` without brackets (Core §5.2.2.1). */

@@ -1,0 +1,118 @@
+import { isIPv6 } from 'node:net';
+
+export interface SourcesOptions {
+  /** Requests of one source at a time. */
+  readonly inFlight: number;
+  /** Failures of one source in a minute; 0: not counted. So many may also come at once. */
+  readonly failuresPerMinute: number;
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Sources remembered; the one that failed longest ago is forgotten first. */
+  readonly capacity?: number;
+}
+
+interface Source {
+  inFlight: number;
+  /** Failures that have not been forgiven yet, as of `at`. */
+  failures: number;
+  at: number;
+}
+
+/**
+ * What each source address is doing, so that one cannot take all places nor spend all our time on messages that prove to be nobody's.
+ * Only failures count: an authenticated message costs its source nothing. A refused good sender comes again, since the answer is 503.
+ */
+export class Sources {
+  readonly #options: SourcesOptions;
+  readonly #sources = new Map<string, Source>();
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+  }
+
+  /** Sources that are remembered now. */
+  get size(): number {
+    return this.#sources.size;
+  }
+
+  /** @returns why a request of this address may not come in now, or null: then one has, and `leave` must follow */
+  enter(address: string): 'source-busy' | 'source-failing' | null {
+    const key = sourceOf(address);
+    const source = this.#sources.get(key);
+    const { failuresPerMinute } = this.#options;
+    if (source !== undefined) {
+      if (source.inFlight >= this.#options.inFlight) return 'source-busy';
+      if (failuresPerMinute > 0 && this.#failures(source) >= failuresPerMinute) return 'source-failing';
+    }
+    this.#entry(key).inFlight += 1;
+    return null;
+  }
+
+  leave(address: string): void {
+    const key = sourceOf(address);
+    const source = this.#sources.get(key);
+    if (source === undefined) return;
+    source.inFlight -= 1;
+    if (source.inFlight === 0 && this.#failures(source) === 0) this.#sources.delete(key);
+  }
+
+  /**
+   * A request of this address was refused and nobody answers for it.
+   * @returns whether that was the one too many
+   */
+  failed(address: string): boolean {
+    const limit = this.#options.failuresPerMinute;
+    if (limit === 0) return false;
+    const key = sourceOf(address);
+    const source = this.#entry(key);
+    const before = this.#failures(source);
+    source.failures = Math.min(before + 1, limit);
+    source.at = this.#options.now();
+    // To the end of the map's order: those that failed longest ago are in front.
+    this.#sources.delete(key);
+    this.#sources.set(key, source);
+    return before < limit && source.failures >= limit;
+  }
+
+  /** Failures are forgiven evenly over time. */
+  #failures(source: Source): number {
+    const minutes = Math.max(0, this.#options.now() - source.at) / 60_000;
+    return Math.max(0, source.failures - minutes * this.#options.failuresPerMinute);
+  }
+
+  #entry(key: string): Source {
+    const known = this.#sources.get(key);
+    if (known !== undefined) return known;
+    if (this.#sources.size >= (this.#options.capacity ?? 10_000)) this.#forgetOne();
+    const source: Source = { inFlight: 0, failures: 0, at: this.#options.now() };
+    this.#sources.set(key, source);
+    return source;
+  }
+
+  /** Those with a request inside stay; there are never more of them than the gate lets in. */
+  #forgetOne(): void {
+    for (const [key, source] of this.#sources) {
+      if (source.inFlight > 0) continue;
+      this.#sources.delete(key);
+      return;
+    }
+  }
+}
+
+/** An IPv6 host has a whole /64 to itself, so that is what counts; IPv4 as it is. */
+export function sourceOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped) return mapped[1] as string;
+  const [head = '', tail] = (address.split('%')[0] as string).split('::');
+  const groups = head === '' ? [] : head.split(':');
+  if (tail !== undefined) {
+    const after = tail === '' ? 0 : tail.split(':').length + (tail.includes('.') ? 1 : 0);
+    while (groups.length + after < 8) groups.push('0');
+    if (tail !== '') groups.push(...tail.split(':'));
+  }
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,33 @@
+import { performance } from 'node:perf_hooks';
+import type { Metrics } from './http/metrics.ts';
+import type { BufferBudget } from './mime/buffer.ts';
+import type { Store } from './store/types.ts';
+
+export interface Meters {
+  readonly store: Pick<Store, 'counts' | 'gaps' | 'droppedRefusals'>;
+  readonly budget: Pick<BufferBudget, 'used'>;
+  /** Messages that are being worked on. */
+  readonly inFlight: () => number;
+}
+
+/** What is measured when somebody looks, not when it happens. */
+export function registerMeters(metrics: Metrics, { store, budget, inFlight }: Meters): void {
+  metrics.gauges('quittance_hand_overs', 'Hand-overs in the database, by state.', 'state', () => store.counts());
+  metrics.gauge('quittance_in_flight', 'Messages that are being worked on.', inFlight);
+  metrics.gauge('quittance_buffered_bytes', 'Request bodies held in memory.', () => budget.used);
+  metrics.gauge('quittance_audit_gaps', 'Suppressions since the start that could not be recorded.', () => store.gaps());
+  metrics.gauge('quittance_dropped_refusals', 'Refusals since the start that could not be recorded.', () =>
+    store.droppedRefusals(),
+  );
+  let before = performance.eventLoopUtilization();
+  metrics.gauge('quittance_event_loop_utilization', 'Busy share of the event loop since the last look, 0 to 1.', () => {
+    const since = performance.eventLoopUtilization(before);
+    before = performance.eventLoopUtilization();
+    return since.utilization;
+  });
+  metrics.gauge('quittance_resident_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+  metrics.gauge('quittance_cpu_seconds', 'CPU time of the process since its start.', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+}
