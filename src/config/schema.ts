@@ -16,6 +16,9 @@ import {
 } from './fields.ts';
 
 const MANY = 1_000_000;
+
+/** How long a MessageId is remembered when neither the configuration nor a rule says so. */
+export const DEFAULT_WINDOW = '90d';
 const HOSTS = 'a list of hosts such as "crl.example.org" or "crl.example.org:8080"';
 const HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?$/;
 const HTTP_URL = /^https?:\/\/[^\s/]+\S*$/;
@@ -157,15 +160,36 @@ export const configSchema = z.strictObject({
     sbdh: choice(['strict', 'report'], '"report" turns format faults of the SBDH (not contradictions) into warnings.'),
   }),
   duplicates: section({
-    window: duration('90d', 'How long a MessageId is remembered.'),
+    policy: path(
+      '',
+      'Rules by sender, recipient, process and document type; read again when it changes. "" is the rules that ship with the program ("quittance policy show").',
+      { required: false },
+    ),
+    window: duration(
+      DEFAULT_WINDOW,
+      'How long a MessageId is remembered where no rule says it. Without a policy of your own, another value than 90d holds for every message.',
+    ),
     staleTimestamp: choice(
       ['review', 'deliver', 'refuse'],
       'A new message whose signed eb:Timestamp is older than the window: perhaps a replay.',
     ),
     outsideWindow: choice(
-      ['deliver'],
-      'A MessageId whose window has passed, in a fresh message: delivered with a warning.',
+      ['deliver', 'review'],
+      'A key whose window has passed, in a fresh message: delivered with a warning, or kept for review.',
     ),
+    onConflict: choice(
+      ['reject', 'hold'],
+      'A known MessageId with another content: an error for the sender, or a receipt and review.',
+    ),
+    interchangeKey: choice(
+      ['reference+sender', 'reference', 'reference+sender+content'],
+      'What names an EDIFACT or X12 interchange.',
+    ),
+    onInterchangeConflict: choice(
+      ['review', 'allow', 'suppress'],
+      'A known interchange or InstanceIdentifier with another content, under a new MessageId.',
+    ),
+    replacePending: flag('Such an interchange replaces the earlier one while that has not been handed over.'),
     rebuilt: choice(
       ['own-receipt', 'first-receipt'],
       'A repeat with rebuilt headers: its own receipt, or the bytes of the first one.',

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export interface DuplicatePolicy {
   readonly window: number;
   readonly staleTimestamp: 'review' | 'deliver' | 'refuse';
-  readonly outsideWindow: 'deliver';
+  readonly outsideWindow: 'deliver' | 'review';
   readonly rebuilt: 'own-receipt' | 'first-receipt';
 }
 
@@ -18,7 +18,7 @@ export function policyVersion(policy: DuplicatePolicy): string {
  * Whether a message that the log does not know may be a replay of one that was purged: its signed eb:Timestamp is older than its
  * window (architecture §3). Such a replay always looks like this, which is what lets a finite log keep an unlimited promise.
  */
-export function isStale(ebTimestamp: number, now: number, policy: DuplicatePolicy): boolean {
+export function isStale(ebTimestamp: number, now: number, policy: Pick<DuplicatePolicy, 'window'>): boolean {
   return ebTimestamp + policy.window < now;
 }
 

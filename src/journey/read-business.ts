@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { As4Error } from '../as4-error.ts';
+import { type InterchangeFinding, InterchangeReader } from '../dedup/interchange-reader.ts';
+import { type PayloadKind, payloadKind } from '../dedup/payload-kind.ts';
 import { gunzip, gunzipWhole } from '../ebms/decompress.ts';
 import { type Sbd, SbdReader } from '../peppol/sbd.ts';
 import type { OpenedPayload } from './open-payloads.ts';
@@ -11,23 +13,38 @@ export interface BusinessLimits {
   readonly ratio: number;
 }
 
+/** What the leading payload holds. */
+export interface BusinessDocument extends Sbd {
+  readonly payloadKind: PayloadKind;
+  /** EDIFACT and X12 interchanges of a TextContent or BinaryContent, in order. */
+  readonly interchanges: readonly InterchangeFinding[];
+  /** How many more there were than are recorded. */
+  readonly unrecordedInterchanges: number;
+}
+
 /** Below this a payload is decompressed in one call on the event loop; above it streams, so that nobody else waits long. */
 const WHOLE = 64 * 1024;
 
 /**
  * Decompresses the leading payload and reads the StandardBusinessDocument in it (architecture §2.8), in a stream: the document
- * itself is hashed, never held.
+ * itself is hashed and searched for interchanges, never held.
  * @throws As4Error EBMS:0303 for the compression, 0004 for the envelope
  */
 export async function readBusinessDocument(
   payload: OpenedPayload,
   mode: 'strict' | 'report',
   limits: BusinessLimits,
-): Promise<Sbd> {
+): Promise<BusinessDocument> {
   const charset = payload.part.characterSet;
-  const reader = new SbdReader({ mode, ...(charset === null ? {} : { charset }) });
+  // A document that is XML begins with "<", which is all that the reader of interchanges looks at then.
+  const interchanges = new InterchangeReader();
+  const onDocument = (chunk: Buffer) => interchanges.push(chunk);
+  const reader = new SbdReader({ mode, onDocument, ...(charset === null ? {} : { charset }) });
   await eachChunk(payload, limits, (chunk) => reader.push(chunk));
-  return reader.end();
+  const sbd = reader.end();
+  const found = interchanges.end();
+  const kind = payloadKind(sbd.document.kind, interchanges.look);
+  return { ...sbd, payloadKind: kind, interchanges: found, unrecordedInterchanges: interchanges.unrecorded };
 }
 
 /** SHA-256 of a further payload, decompressed: only the leading one is an SBD. */
