@@ -11,28 +11,28 @@ const recognised: Readonly<Record<string, string>> = {
   waited: 'it came while the first one was still being worked on',
 };
 
-/** What the operator did to a hand-over that was not where the event belongs. */
+/** Events that came when the hand-over was past them. */
 const eventNames: Readonly<Record<string, string>> = {
-  handOver: 'to hand it over',
-  delivered: 'that it is in the inbox',
-  acknowledge: 'an acknowledgement',
-  fail: 'a failure',
-  giveUp: 'to give up',
-  redeliverAfterPowerLoss: 'to hand it over again after a power loss',
-  reviewAfterPowerLoss: 'to keep it back after a power loss',
-  lost: 'that its fate is unknown',
-  restored: 'that the database is a restored copy',
-  release: 'to release it',
-  reject: 'to reject it',
-  supersede: 'that a later message replaces it',
-  confirm: 'that the backend has it',
+  handOver: 'The order to hand over',
+  delivered: 'The report that it is in the inbox',
+  acknowledge: 'An acknowledgement',
+  fail: 'The report of a failure',
+  giveUp: 'The report of the last failure',
+  redeliverAfterPowerLoss: 'The order to hand over again after a power loss',
+  reviewAfterPowerLoss: 'The order to keep back after a power loss',
+  lost: 'The report that its fate is unknown',
+  restored: 'The report that the database is a restored copy',
+  release: 'An approval',
+  reject: 'A rejection',
+  supersede: 'A later message that would replace it',
+  confirm: 'A confirmation',
 };
 
 /** One sentence or two for each kind of decision; a reader needs no manual. */
 const sentences: Readonly<Record<string, Tell>> = {
   allow: (r) => `${arrived(r)}. It was new: it got its receipt and was accepted for the inbox.`,
   review: (r) =>
-    `${arrived(r)}. It got its receipt, and was kept back for an operator to decide${because(r)}.` +
+    `${arrived(r)}. It got its receipt, and was kept back for an operator to decide.${said('Why', r)}` +
     `${r.existing ? ` It was compared with ${other(r.existing)}.` : ''}`,
   replacePending: (r) =>
     `${arrived(r)}. It carries the same ${what(r)} as ${other(r.existing)}, which was still waiting: by rule it takes that one's place. It got its receipt and was accepted for the inbox.`,
@@ -56,8 +56,9 @@ const sentences: Readonly<Record<string, Tell>> = {
     r.actor
       ? `${person(r)} said for the backend that it has ${lower(handOver(r))}.`
       : `The backend said that it has ${lower(handOver(r))}.`,
-  fail: (r) => `${handOver(r)} failed and will be tried again${because(r)}.`,
-  giveUp: (r) => `${handOver(r)} failed for good: it is undeliverable until an operator decides${because(r)}.`,
+  fail: (r) => `${handOver(r)} failed and will be tried again.${said('What went wrong', r)}`,
+  giveUp: (r) =>
+    `${handOver(r)} failed for good: it is undeliverable until an operator decides.${said('What went wrong', r)}`,
   redeliverAfterPowerLoss: (r) =>
     `A power loss hides whether the backend saw ${lower(handOver(r))}: it is handed over again, marked as a possible duplicate.`,
   reviewAfterPowerLoss: (r) =>
@@ -69,23 +70,23 @@ const sentences: Readonly<Record<string, Tell>> = {
   release: (r) => `${handOver(r)} was released for the inbox.`,
   reject: (r) =>
     r.actor
-      ? `${person(r)} decided that it is never delivered${because(r)}.`
+      ? `${person(r)} decided that it is not delivered.${said('The reason', r)}`
       : `${handOver(r)} was rejected: it is never delivered.`,
   supersede: (r) =>
-    `${r.existing ? `A later message, ${other(r.existing)},` : 'A later message'} takes the place of ${lower(handOver(r))}, which will not be delivered.`,
-  approve: (r) => `${person(r)} approved it: it goes to the inbox${because(r)}.`,
+    `A later message${r.existing ? ` (${oneLine(r.existing.messageId)}, number ${r.existing.id})` : ''} takes the place of ${lower(handOver(r))}, which is not delivered.`,
+  approve: (r) => `${person(r)} approved it, so it goes to the inbox.${said('The reason', r)}`,
   confirm: (r) =>
     r.actor
-      ? `${person(r)} has seen that the backend has it: ${lower(handOver(r))} counts as delivered${because(r)}.`
+      ? `${person(r)} has seen that the backend has it: ${lower(handOver(r))} counts as delivered.${said('The reason', r)}`
       : `${handOver(r)} counts as delivered.`,
-  redeliver: (r) => `${person(r)} had it handed over again, in a directory of its own${because(r)}.`,
+  redeliver: (r) => `${person(r)} had it handed over again, in a directory of its own.${said('The reason', r)}`,
   refusedTransition: (r) =>
-    `The order ${eventNames[text(r, 'event') ?? ''] ?? `"${text(r, 'event')}"`} came for ${lower(handOver(r))}, which was ${state(r)} already. Nothing was changed.`,
+    `${eventNames[text(r, 'event') ?? ''] ?? `The event "${text(r, 'event')}"`} came too late for ${lower(handOver(r))}, which was in state ${state(r)}. Nothing was changed.`,
 
   clockDoubted: () =>
     'The clock jumped: nothing expires and nothing is purged until an operator says that it is right.',
   clockAgrees: () => 'The clock agrees again with what it was before it jumped.',
-  clockIsRight: (r) => `${person(r)} said that the clock is right${because(r)}.`,
+  clockIsRight: (r) => `${person(r)} said that the clock is right.${said('The reason', r)}`,
 };
 
 /** What a decision was, in plain words. One that this version does not know is told as it is stored. */
@@ -116,8 +117,10 @@ function how(r: AuditRow): string {
   return words === undefined ? '' : ` (${words})`;
 }
 
-function because(r: AuditRow): string {
-  return r.reason === null || r.reason === '' ? '' : `: ${oneLine(r.reason).replace(/\.$/, '')}`;
+/** What a person or the file system said, set off from our own words. */
+function said(what: string, r: AuditRow): string {
+  const words = oneLine(r.reason ?? '').replace(/\.$/, '');
+  return words === '' ? '' : ` ${what}: ${words}.`;
 }
 
 function other(existing: Other): string {

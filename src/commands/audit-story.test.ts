@@ -140,7 +140,7 @@ test('the story of a busy message is told in order of time, each ground once', (
                              evidence: signed digests, sha256 7890
     2026-11-30 10:45:00 UTC  In the hour from 10:00 on, 512 more copies of it came again; each got a stored receipt, and nothing was delivered. Too many for a line each; the last at 10:45:00 UTC.
     2026-11-30 12:16:40 UTC  The backend said that it has hand-over 40.
-    2026-11-30 12:18:20 UTC  Alice (ops on gw1) had it handed over again, in a directory of its own: the ERP lost it.
+    2026-11-30 12:18:20 UTC  Alice (ops on gw1) had it handed over again, in a directory of its own. The reason: the ERP lost it.
     2026-11-30 12:18:21 UTC  Hand-over 41 was put into the inbox.
 
     Hand-overs to the backend:
@@ -153,8 +153,12 @@ test('the story of a busy message is told in order of time, each ground once', (
 });
 
 test('what came of each message that was new', () => {
-  expect(told('allow', { remoteAddress: '::1' })).toMatchInlineSnapshot(`"It arrived for the first time from ::1. It was new: it got its receipt and was accepted for the inbox."`);
-  expect(told('review', { reason: 'its signed time is older than the window.' })).toMatchInlineSnapshot(`"It arrived for the first time. It got its receipt, and was kept back for an operator to decide: its signed time is older than the window."`);
+  expect(told('allow', { remoteAddress: '::1' })).toMatchInlineSnapshot(
+    `"It arrived for the first time from ::1. It was new: it got its receipt and was accepted for the inbox."`,
+  );
+  expect(told('review', { reason: 'its signed time is older than the window.' })).toMatchInlineSnapshot(
+    `"It arrived for the first time. It got its receipt, and was kept back for an operator to decide. Why: its signed time is older than the window."`,
+  );
   expect(
     told('review', {
       existing: OTHER,
@@ -162,18 +166,36 @@ test('what came of each message that was new', () => {
       key: '4711',
       reason: 'interchange 4711 came before with another content',
     }),
-  ).toMatchInlineSnapshot(`"It arrived for the first time. It got its receipt, and was kept back for an operator to decide: interchange 4711 came before with another content. It was compared with message first@ap (number 12)."`);
-  expect(told('replacePending', { existing: OTHER, layer: 'sbdh', key: 'i-1' })).toMatchInlineSnapshot(`"It arrived for the first time. It carries the same business document (i-1) as message first@ap (number 12), which was still waiting: by rule it takes that one's place. It got its receipt and was accepted for the inbox."`);
-  expect(told('suppressInterchange', { existing: OTHER, layer: 'x12', key: '000000042' })).toMatchInlineSnapshot(`"It arrived for the first time, under a new MessageId. But its interchange (000000042) had come before, in message first@ap (number 12): it got a receipt of its own, and nothing is delivered twice."`);
-  expect(told('test')).toMatchInlineSnapshot(`"It arrived for the first time. It is a ping: it got its receipt, and there is nothing to deliver."`);
-  expect(told('stale')).toMatchInlineSnapshot(`"It arrived for the first time, and was refused: its signed time is older than the window, so it may be a replay of something forgotten since. The sender was told that it failed."`);
+  ).toMatchInlineSnapshot(
+    `"It arrived for the first time. It got its receipt, and was kept back for an operator to decide. Why: interchange 4711 came before with another content. It was compared with message first@ap (number 12)."`,
+  );
+  expect(told('replacePending', { existing: OTHER, layer: 'sbdh', key: 'i-1' })).toMatchInlineSnapshot(
+    `"It arrived for the first time. It carries the same business document (i-1) as message first@ap (number 12), which was still waiting: by rule it takes that one's place. It got its receipt and was accepted for the inbox."`,
+  );
+  expect(told('suppressInterchange', { existing: OTHER, layer: 'x12', key: '000000042' })).toMatchInlineSnapshot(
+    `"It arrived for the first time, under a new MessageId. But its interchange (000000042) had come before, in message first@ap (number 12): it got a receipt of its own, and nothing is delivered twice."`,
+  );
+  expect(told('test')).toMatchInlineSnapshot(
+    `"It arrived for the first time. It is a ping: it got its receipt, and there is nothing to deliver."`,
+  );
+  expect(told('stale')).toMatchInlineSnapshot(
+    `"It arrived for the first time, and was refused: its signed time is older than the window, so it may be a replay of something forgotten since. The sender was told that it failed."`,
+  );
 });
 
 test('what came of each copy', () => {
-  expect(told('suppress', { remoteAddress: '::1', detail: { how: 'waited' } })).toMatchInlineSnapshot(`"The same message came again from ::1 (it came while the first one was still being worked on). It got the stored receipt once more; nothing was delivered."`);
-  expect(told('rebuilt')).toMatchInlineSnapshot(`"The same content came again under the same MessageId, with headers made anew. It got a receipt; nothing was delivered."`);
-  expect(told('conflict')).toMatchInlineSnapshot(`"Another content came under the same MessageId. Its sender was told that it failed (EBMS:0003); that copy is kept as evidence and is never delivered."`);
-  expect(told('hold')).toMatchInlineSnapshot(`"Another content came under the same MessageId. It got a receipt of its own and is held for an operator to decide."`);
+  expect(told('suppress', { remoteAddress: '::1', detail: { how: 'waited' } })).toMatchInlineSnapshot(
+    `"The same message came again from ::1 (it came while the first one was still being worked on). It got the stored receipt once more; nothing was delivered."`,
+  );
+  expect(told('rebuilt')).toMatchInlineSnapshot(
+    `"The same content came again under the same MessageId, with headers made anew. It got a receipt; nothing was delivered."`,
+  );
+  expect(told('conflict')).toMatchInlineSnapshot(
+    `"Another content came under the same MessageId. Its sender was told that it failed (EBMS:0003); that copy is kept as evidence and is never delivered."`,
+  );
+  expect(told('hold')).toMatchInlineSnapshot(
+    `"Another content came under the same MessageId. It got a receipt of its own and is held for an operator to decide."`,
+  );
 });
 
 test('what came of each hand-over', () => {
@@ -181,31 +203,61 @@ test('what came of each hand-over', () => {
   expect(told('handOver', { detail })).toMatchInlineSnapshot(`"Hand-over 40 was begun."`);
   expect(told('delivered', { detail })).toMatchInlineSnapshot(`"Hand-over 40 was put into the inbox."`);
   expect(told('acknowledge', { detail })).toMatchInlineSnapshot(`"The backend said that it has hand-over 40."`);
-  expect(told('acknowledge', { detail, actor: ALICE })).toMatchInlineSnapshot(`"Alice (ops on gw1) said for the backend that it has hand-over 40."`);
-  expect(told('fail', { detail, reason: 'ENAMETOOLONG' })).toMatchInlineSnapshot(`"Hand-over 40 failed and will be tried again: ENAMETOOLONG."`);
-  expect(told('giveUp', { detail, reason: 'ENAMETOOLONG' })).toMatchInlineSnapshot(`"Hand-over 40 failed for good: it is undeliverable until an operator decides: ENAMETOOLONG."`);
-  expect(told('redeliverAfterPowerLoss', { detail })).toMatchInlineSnapshot(`"A power loss hides whether the backend saw hand-over 40: it is handed over again, marked as a possible duplicate."`);
-  expect(told('reviewAfterPowerLoss', { detail })).toMatchInlineSnapshot(`"A power loss hides whether the backend saw hand-over 40: it is kept back for an operator to decide."`);
-  expect(told('lost', { detail })).toMatchInlineSnapshot(`"Whether the backend has hand-over 40 cannot be known: the folders were not those of this database, or a directory vanished. It waits for an operator."`);
-  expect(told('restored', { detail })).toMatchInlineSnapshot(`"This database is a restored copy: whether the backend has hand-over 40 cannot be known. It waits for an operator."`);
+  expect(told('acknowledge', { detail, actor: ALICE })).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) said for the backend that it has hand-over 40."`,
+  );
+  expect(told('fail', { detail, reason: 'ENAMETOOLONG' })).toMatchInlineSnapshot(
+    `"Hand-over 40 failed and will be tried again. What went wrong: ENAMETOOLONG."`,
+  );
+  expect(told('giveUp', { detail, reason: 'ENAMETOOLONG' })).toMatchInlineSnapshot(
+    `"Hand-over 40 failed for good: it is undeliverable until an operator decides. What went wrong: ENAMETOOLONG."`,
+  );
+  expect(told('redeliverAfterPowerLoss', { detail })).toMatchInlineSnapshot(
+    `"A power loss hides whether the backend saw hand-over 40: it is handed over again, marked as a possible duplicate."`,
+  );
+  expect(told('reviewAfterPowerLoss', { detail })).toMatchInlineSnapshot(
+    `"A power loss hides whether the backend saw hand-over 40: it is kept back for an operator to decide."`,
+  );
+  expect(told('lost', { detail })).toMatchInlineSnapshot(
+    `"Whether the backend has hand-over 40 cannot be known: the folders were not those of this database, or a directory vanished. It waits for an operator."`,
+  );
+  expect(told('restored', { detail })).toMatchInlineSnapshot(
+    `"This database is a restored copy: whether the backend has hand-over 40 cannot be known. It waits for an operator."`,
+  );
   expect(told('release', { detail })).toMatchInlineSnapshot(`"Hand-over 40 was released for the inbox."`);
-  expect(told('supersede', { detail, existing: OTHER })).toMatchInlineSnapshot(`"A later message, message first@ap (number 12), takes the place of hand-over 40, which will not be delivered."`);
+  expect(told('supersede', { detail, existing: OTHER })).toMatchInlineSnapshot(
+    `"A later message (first@ap, number 12) takes the place of hand-over 40, which is not delivered."`,
+  );
   expect(
     told('refusedTransition', { detail: { ...detail, event: 'acknowledge', state: 'rejected' } }),
-  ).toMatchInlineSnapshot(`"The order an acknowledgement came for hand-over 40, which was rejected already. Nothing was changed."`);
+  ).toMatchInlineSnapshot(
+    `"An acknowledgement came too late for hand-over 40, which was in state rejected. Nothing was changed."`,
+  );
 });
 
 test('what each operator decided, with name, account and reason', () => {
   const by = { actor: ALICE, reason: 'the sender confirmed it by phone.', detail: { number: 40 } };
-  expect(told('approve', by)).toMatchInlineSnapshot(`"Alice (ops on gw1) approved it: it goes to the inbox: the sender confirmed it by phone."`);
-  expect(told('reject', by)).toMatchInlineSnapshot(`"Alice (ops on gw1) decided that it is never delivered: the sender confirmed it by phone."`);
-  expect(told('confirm', by)).toMatchInlineSnapshot(`"Alice (ops on gw1) has seen that the backend has it: hand-over 40 counts as delivered: the sender confirmed it by phone."`);
-  expect(told('redeliver', by)).toMatchInlineSnapshot(`"Alice (ops on gw1) had it handed over again, in a directory of its own: the sender confirmed it by phone."`);
-  expect(told('clockIsRight', by)).toMatchInlineSnapshot(`"Alice (ops on gw1) said that the clock is right: the sender confirmed it by phone."`);
+  expect(told('approve', by)).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) approved it, so it goes to the inbox. The reason: the sender confirmed it by phone."`,
+  );
+  expect(told('reject', by)).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) decided that it is not delivered. The reason: the sender confirmed it by phone."`,
+  );
+  expect(told('confirm', by)).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) has seen that the backend has it: hand-over 40 counts as delivered. The reason: the sender confirmed it by phone."`,
+  );
+  expect(told('redeliver', by)).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) had it handed over again, in a directory of its own. The reason: the sender confirmed it by phone."`,
+  );
+  expect(told('clockIsRight', by)).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) said that the clock is right. The reason: the sender confirmed it by phone."`,
+  );
 });
 
 test('what came of the clock', () => {
-  expect(told('clockDoubted')).toMatchInlineSnapshot(`"The clock jumped: nothing expires and nothing is purged until an operator says that it is right."`);
+  expect(told('clockDoubted')).toMatchInlineSnapshot(
+    `"The clock jumped: nothing expires and nothing is purged until an operator says that it is right."`,
+  );
   expect(told('clockAgrees')).toMatchInlineSnapshot(`"The clock agrees again with what it was before it jumped."`);
 });
 
@@ -215,5 +267,5 @@ test('a decision of a later version is told as it is stored', () => {
 
 test('a reason or a MessageId with line breaks and control characters stays on its line', () => {
   const line = told('approve', { actor: { ...ALICE, by: 'A\u001b[2J\nB' }, reason: 'one\r\ntwo\u202ethree' });
-  expect(line).toBe('A [2J B (ops on gw1) approved it: it goes to the inbox: one two three.');
+  expect(line).toBe('A [2J B (ops on gw1) approved it, so it goes to the inbox. The reason: one two three.');
 });
