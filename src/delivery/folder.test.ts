@@ -92,6 +92,24 @@ describe('deliveries wait, without an attempt counted, and go on', () => {
     await interrupted(() => renameSync(bench.staging, away), back, /staging/, delivery);
   });
 
+  it.each(['inbox', 'staging'] as const)(
+    'when an empty folder stood where %s is, as under a lost mount',
+    async (which) => {
+      const away = `${bench[which]}.away`;
+      const delivery = await bench.delivery();
+      const lose = (): void => {
+        renameSync(bench[which], away);
+        mkdirSync(bench[which]);
+      };
+      const back = (): void => {
+        expect(bench.entries(bench[which])).toEqual([]);
+        rmSync(bench[which], { recursive: true });
+        renameSync(away, bench[which]);
+      };
+      await interrupted(lose, back, new RegExp(`quittance-${which}.json is missing`), delivery);
+    },
+  );
+
   it.runIf(process.getuid?.() !== 0)('when there was no permission for a while', async () => {
     const delivery = await bench.delivery();
     await interrupted(

@@ -1,9 +1,8 @@
-import { chmodSync, chownSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Checkpoint } from '../checkpoint.ts';
 import { type Sbd, SbdReader } from '../peppol/sbd.ts';
 import type { HandOver, StoredPayload } from '../store/types.ts';
-import { DeliveryError } from './delivery-error.ts';
 import { syncDirectory } from './fs-sync.ts';
 import { extensionOf, isXml } from './media-types.ts';
 import { type MetadataFile, metadataOf } from './metadata.ts';
@@ -12,7 +11,6 @@ import type { StageJob } from './protocol.ts';
 import { type Ownership, StagedFile } from './staged-file.ts';
 
 export interface StageOptions {
-  readonly inbox: string;
   readonly staging: string;
   readonly own: Ownership;
   readonly checkpoint: Checkpoint;
@@ -20,7 +18,7 @@ export interface StageOptions {
   readonly progress: () => void;
 }
 
-/** A document whose kind is known only at its end has this name until then. */
+/** A large document has this name until its end shows its kind. */
 const unnamed = 'document.part';
 
 /**
@@ -29,9 +27,6 @@ const unnamed = 'document.part';
  */
 export async function stage(job: StageJob, o: StageOptions): Promise<void> {
   const { handOver, directory } = job;
-  if (lstatSync(join(o.inbox, directory), { throwIfNoEntry: false }) !== undefined) {
-    throw new DeliveryError('message', `the inbox already has a directory ${directory}`);
-  }
   const path = makeDirectory(join(o.staging, directory), o.own);
   const files: MetadataFile[] = [];
   for (const payload of handOver.payloads) {
@@ -135,11 +130,10 @@ class DocumentFile {
       this.abandon();
       throw error;
     }
-    const written = this.#file.finish();
     const { kind, mimeType } = sbd.document;
     const mime = kind === 'xml' ? 'application/xml' : (mimeType ?? 'application/octet-stream');
     const name = `document.${extensionOf(mime)}`;
-    renameSync(join(this.#directory, unnamed), join(this.#directory, name));
+    const written = this.#file.finish(join(this.#directory, name));
     return { name, role: 'document', mime, ...written, part };
   }
 

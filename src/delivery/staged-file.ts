@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fchmodSync, fchownSync, fdatasyncSync, openSync } from 'node:fs';
+import { closeSync, fchmodSync, fchownSync, fdatasyncSync, openSync, renameSync } from 'node:fs';
 import { writeAll } from './fs-sync.ts';
 
 /** Bytes that are gathered before they are written: nearly every file is one write. */
@@ -12,19 +12,23 @@ export interface Ownership {
   readonly umask: number;
 }
 
-/** One file of a staged directory: written, hashed and made durable. */
+/**
+ * One file of a staged directory: written, hashed and made durable. It is made when there is enough to write, or at its end, so that a
+ * small file whose name depends on its content needs no rename.
+ */
 export class StagedFile {
-  readonly #fd: number;
+  readonly #path: string;
+  readonly #own: Ownership;
   readonly #hash = createHash('sha256');
+  #fd: number | null = null;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #bytes = 0;
 
+  /** @param path where the file is until `finish` says otherwise */
   constructor(path: string, own: Ownership) {
-    const mode = own.mode === null ? 0o666 : own.mode & 0o666;
-    this.#fd = openSync(path, 'wx', mode);
-    if (own.gid !== null) fchownSync(this.#fd, process.geteuid?.() ?? 0, own.gid);
-    if (own.mode !== null && (mode & own.umask) !== 0) fchmodSync(this.#fd, mode);
+    this.#path = path;
+    this.#own = own;
   }
 
   /** The chunk must not change afterwards. */
@@ -33,29 +37,48 @@ export class StagedFile {
     this.#bytes += chunk.length;
     this.#waitingBytes += chunk.length;
     this.#waiting.push(chunk);
-    if (this.#waitingBytes >= gather) this.#flush();
+    if (this.#waitingBytes < gather) return;
+    this.#fd ??= this.#make(this.#path);
+    this.#flush(this.#fd);
   }
 
-  #flush(): void {
+  #make(path: string): number {
+    const { mode, gid, umask } = this.#own;
+    const bits = mode === null ? 0o666 : mode & 0o666;
+    const fd = openSync(path, 'wx', bits);
+    if (gid !== null) fchownSync(fd, process.geteuid?.() ?? 0, gid);
+    if (mode !== null && (bits & umask) !== 0) fchmodSync(fd, bits);
+    return fd;
+  }
+
+  #flush(fd: number): void {
     const [first] = this.#waiting;
-    if (first !== undefined) writeAll(this.#fd, this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting));
+    if (first !== undefined) writeAll(fd, this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting));
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
 
-  /** Durable but for the directory's entry, and closed. */
-  finish(): { bytes: number; sha256: string } {
+  /**
+   * Durable but for the directory's entry, and closed.
+   * @param path its name, if that is another than it had until now
+   */
+  finish(path = this.#path): { bytes: number; sha256: string } {
+    const made = this.#fd;
+    const fd = made ?? this.#make(path);
+    this.#fd = fd;
     try {
-      this.#flush();
-      fdatasyncSync(this.#fd);
+      this.#flush(fd);
+      fdatasyncSync(fd);
     } finally {
-      closeSync(this.#fd);
+      this.abandon();
     }
+    if (made !== null && path !== this.#path) renameSync(this.#path, path);
     return { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
   }
 
   /** Closes a file that is given up. */
   abandon(): void {
-    closeSync(this.#fd);
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
   }
 }

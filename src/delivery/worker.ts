@@ -18,11 +18,11 @@ type Handlers = {
 function handlersFor(settings: WorkerSettings, checkpoint: Checkpoint): Handlers {
   const folder = new Folder(settings);
   const counter = new Int32Array(settings.progress);
-  const { inbox, staging, mode, gid } = settings;
+  const { staging, mode, gid } = settings;
   const progress = (): void => {
     Atomics.add(counter, 0, 1);
   };
-  const options: StageOptions = { inbox, staging, own: { mode, gid, umask: process.umask() }, checkpoint, progress };
+  const options: StageOptions = { staging, own: { mode, gid, umask: process.umask() }, checkpoint, progress };
   let marked = -1;
   return {
     inspect: ({ ids, known }) => folder.inspect(ids, known),
