@@ -47,15 +47,13 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly arguments: readonly string[];
   readonly nodeArguments: readonly string[];
-  readonly wrapper: readonly string[];
 }
 
 /** Starts `quittance serve`. Nothing of this process's own environment goes into it but PATH. */
 export function spawnServer(o: SpawnOptions): ServerProcess {
-  const command = [...o.wrapper, process.execPath, ...o.nodeArguments, join(PACKAGE_ROOT, 'dist/cli.js'), 'serve'];
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
-    command[0] as string,
-    [...command.slice(1), ...o.arguments],
+    process.execPath,
+    [...o.nodeArguments, join(PACKAGE_ROOT, 'dist/cli.js'), 'serve', ...o.arguments],
     { cwd: o.cwd, env: { PATH: process.env.PATH, ...o.env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const log: LogLine[] = [];
@@ -84,10 +82,6 @@ export function spawnServer(o: SpawnOptions): ServerProcess {
   const listening = says('listening').then(({ url }) => url as string);
   // Who kills it during its start does not ask for the URL.
   listening.catch(() => {});
-  const pid = (): number => {
-    const line = log.find((one) => one.pid !== undefined);
-    return line?.pid ?? (child.pid as number);
-  };
   return {
     listening,
     get url() {
@@ -109,12 +103,12 @@ export function spawnServer(o: SpawnOptions): ServerProcess {
       return ended;
     },
     memory() {
-      const status = readFileSync(`/proc/${pid()}/status`, 'utf8');
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       const of = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) * 1024;
       return { now: of('VmRSS'), peak: of('VmHWM') };
     },
     // "5" resets the peak to what is resident now (proc(5)).
-    forgetPeak: () => writeFileSync(`/proc/${pid()}/clear_refs`, '5'),
+    forgetPeak: () => writeFileSync(`/proc/${child.pid}/clear_refs`, '5'),
   };
 }
 

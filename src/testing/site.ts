@@ -14,8 +14,6 @@ export interface ServeOptions {
   /** Value of QUITTANCE_CRASH_AT. */
   readonly crashAt?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Command that the process is started with, such as `faketime`. */
-  readonly wrapper?: readonly string[];
 }
 
 /** One directory with a database, a staging folder and an inbox, and the server processes that work on it. */
@@ -43,7 +41,6 @@ export class Site {
       env,
       arguments: o.arguments ?? [],
       nodeArguments: o.nodeArguments ?? [],
-      wrapper: o.wrapper ?? [],
     });
     this.#processes.push(server);
     return server;

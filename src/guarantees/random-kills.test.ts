@@ -1,0 +1,253 @@
+import { readdirSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { type TestMessage, TestSender } from '../testing/messages.ts';
+import { type PostedAnswer, post } from '../testing/post.ts';
+import { seeded } from '../testing/seeded.ts';
+import { Site, until } from '../testing/site.ts';
+
+/*
+ * A receiver that is killed again and again at random moments while senders send, retry, rebuild and repeat. Twice at the same time, with
+ * a database each: once alone, so that there are moments without a receiver, and once relieved, so that the next process has been started
+ * on the same database before the one before it is killed.
+ *
+ *   QUITTANCE_KILL_ROUNDS=1000 QUITTANCE_KILL_SEED=42 npx vitest run src/guarantees/random-kills.test.ts
+ */
+const ROUNDS = Number(process.env.QUITTANCE_KILL_ROUNDS ?? '208');
+const SEED = Number(process.env.QUITTANCE_KILL_SEED ?? Date.now() % 1_000_000);
+const SENDERS = 6;
+const sender = new TestSender();
+
+/** One content under one id, in the wire forms that were sent of it: those after the first are rebuilt. */
+interface Correspondence {
+  readonly messageId: string;
+  readonly payloadSha256: string;
+  readonly forms: { readonly message: TestMessage; readonly answers: Set<string> }[];
+}
+
+class Traffic {
+  readonly correspondences: Correspondence[] = [];
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  readonly #random: () => number;
+  #urls: readonly string[] = [];
+  #stopped = false;
+  readonly faults: string[] = [];
+  answered = 0;
+  broken = 0;
+
+  constructor(seed: number) {
+    this.#random = seeded(seed);
+  }
+
+  /** Where receivers are now. */
+  goesTo(urls: readonly string[]): void {
+    this.#urls = urls;
+  }
+
+  run(): Promise<unknown> {
+    return Promise.all(Array.from({ length: SENDERS }, () => this.#sender()));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #sender(): Promise<void> {
+    while (!this.#stopped) {
+      const chance = this.#random();
+      const known = this.correspondences[Math.floor(this.#random() * this.correspondences.length)];
+      if (chance < 0.55 || known === undefined) await this.#sendNew();
+      else if (chance < 0.65 && known.forms.length < 3) await this.#rebuild(known);
+      else await this.send(known, known.forms[Math.floor(this.#random() * known.forms.length)]);
+    }
+  }
+
+  async #sendNew(): Promise<void> {
+    const size = this.#random();
+    // Mostly what fits into a row of the database; some have a content file, and of those some stream.
+    const bytes = size < 0.9 ? 2_000 : size < 0.96 ? 400_000 : 1_200_000;
+    const message = await sender.message({ bytes });
+    const { messageId, payloadSha256 } = message;
+    const one: Correspondence = { messageId, payloadSha256, forms: [] };
+    this.correspondences.push(one);
+    await this.#sendForm(one, message);
+  }
+
+  async #rebuild(one: Correspondence): Promise<void> {
+    const [form] = one.forms;
+    if (form !== undefined) await this.#sendForm(one, await sender.message(form.message));
+  }
+
+  async #sendForm(one: Correspondence, message: TestMessage): Promise<void> {
+    const form = { message, answers: new Set<string>() };
+    one.forms.push(form);
+    await this.send(one, form);
+  }
+
+  /** Again and again until there is an answer that is final for a sender. */
+  async send(one: Correspondence, form = one.forms[0]): Promise<void> {
+    if (form === undefined) return;
+    for (;;) {
+      const url = this.#urls[Math.floor(this.#random() * this.#urls.length)];
+      const answer = url === undefined ? null : await post(url, form.message, this.#agent).catch(() => null);
+      if (answer !== null && answer.status !== 503) return this.#judge(form, answer);
+      this.broken++;
+      if (this.#stopped && this.#urls.length === 0) return;
+      await sleep(10);
+    }
+  }
+
+  #judge({ message, answers }: Correspondence['forms'][number], answer: PostedAnswer): void {
+    const text = `${answer.status} ${answer.contentType}\n${answer.body}`;
+    this.answered++;
+    if (answers.has(text)) return;
+    const { receipt, verified } = sender.judge(answer.body, message);
+    if (!receipt || !verified) this.faults.push(`${message.messageId} got ${text}`);
+    if (answers.size > 0) this.faults.push(`${message.messageId} got a second receipt`);
+    answers.add(text);
+  }
+}
+
+/** Takes directories out of the inbox as a backend does, and knows what it has had. */
+class Backend {
+  readonly had = new Map<string, number>();
+  readonly faults: string[] = [];
+  readonly #site: Site;
+  readonly #traffic: Traffic;
+
+  constructor(site: Site, traffic: Traffic) {
+    this.#site = site;
+    this.#traffic = traffic;
+  }
+
+  /** @throws when a directory is there that is not complete */
+  poll(): void {
+    const contents = new Map(this.#traffic.correspondences.map((one) => [one.messageId, one.payloadSha256]));
+    for (const { metadata } of this.#site.inbox.consume(join(this.#site.directory, 'consumed'))) {
+      const { messageId, files, possibleDuplicate } = metadata;
+      this.had.set(messageId, (this.had.get(messageId) ?? 0) + 1);
+      if (this.had.get(messageId) !== 1) this.faults.push(`${messageId} was delivered again`);
+      if (possibleDuplicate) this.faults.push(`${messageId} is called a possible duplicate`);
+      const payload = files.find(({ role }) => role === 'payload');
+      if (payload?.sha256 !== contents.get(messageId)) this.faults.push(`${messageId} has another content`);
+    }
+  }
+}
+
+/** Where in a process's life it is killed: rarely while it starts, else some answers after it listens. */
+interface Moment {
+  readonly starting: boolean;
+  readonly answers: number;
+  readonly ms: number;
+}
+
+function chooseMoment(random: () => number): Moment {
+  if (random() < 0.15) return { starting: true, answers: 0, ms: random() * 600 };
+  // By answers and not by the clock, so that a slow machine does as much between two kills as a quick one.
+  return { starting: false, answers: Math.floor(random() ** 2 * 30), ms: random() * 30 };
+}
+
+async function waitFor({ answers, ms }: Moment, traffic: Traffic): Promise<void> {
+  const enough = traffic.answered + answers;
+  await until(() => traffic.answered >= enough);
+  await sleep(ms);
+}
+
+/** Moments without a receiver: each process is killed before the next one starts. */
+async function killAlone({ site, traffic, rounds, random, check }: Run): Promise<void> {
+  for (let i = 0; i < rounds; i++) {
+    const server = site.spawn();
+    const moment = chooseMoment(random);
+    if (!moment.starting) traffic.goesTo([await server.listening]);
+    await waitFor(moment, traffic);
+    await server.kill();
+    traffic.goesTo([]);
+    check();
+  }
+}
+
+/** Two processes on one database: each is killed while the next one starts, or when both have been receiving for a while. */
+async function killRelieved({ site, traffic, rounds, random, check }: Run): Promise<void> {
+  let current = await site.serve();
+  traffic.goesTo([current.url]);
+  for (let i = 0; i < rounds; i++) {
+    const next = site.spawn();
+    const moment = chooseMoment(random);
+    if (!moment.starting) traffic.goesTo([current.url, await next.listening]);
+    await waitFor(moment, traffic);
+    await current.kill();
+    current = next;
+    traffic.goesTo([await next.listening]);
+    check();
+  }
+  await current.kill();
+  traffic.goesTo([]);
+}
+
+interface Run {
+  readonly site: Site;
+  readonly traffic: Traffic;
+  readonly rounds: number;
+  readonly random: () => number;
+  /** What must hold after each kill. */
+  readonly check: () => void;
+}
+
+test.concurrent.each([
+  ['alone', killAlone],
+  ['relieved', killRelieved],
+] as const)(
+  'killed at random moments under load, %s: every receipt stays the same, and every message is delivered once',
+  async (how, kill) => {
+    const site = new Site();
+    onTestFinished(() => site.remove());
+    const rounds = ROUNDS / 2;
+    const seed = SEED + (how === 'alone' ? 0 : 1);
+    console.log(`${how}: ${rounds} kills with QUITTANCE_KILL_SEED=${SEED}`);
+    const traffic = new Traffic(seed);
+    const backend = new Backend(site, traffic);
+    const check = (): void => {
+      backend.poll();
+      expect([...traffic.faults, ...backend.faults]).toEqual([]);
+    };
+    const running = traffic.run();
+    await kill({ site, traffic, rounds, random: seeded(seed), check });
+    traffic.stop();
+    await running;
+
+    // Whatever a sender still waits for it gets by sending again; and whoever has a receipt gets it again.
+    const last = await site.serve();
+    traffic.goesTo([last.url]);
+    for (const one of traffic.correspondences) for (const form of one.forms) await traffic.send(one, form);
+    await site.delivered();
+    check();
+    traffic.close();
+    expect([...backend.had.keys()].sort()).toEqual(traffic.correspondences.map(({ messageId }) => messageId).sort());
+    for (const one of traffic.correspondences) for (const { answers } of one.forms) expect(answers.size).toBe(1);
+    expect(Object.keys(site.handOvers())).toEqual(['delivered']);
+    expect(await last.stop()).toEqual({ code: 0, signal: null });
+    expectTidy(site);
+    console.log(
+      `${how}: ${traffic.correspondences.length} messages, ${traffic.answered} receipts, ${traffic.broken} attempts cut short`,
+    );
+    expect(traffic.correspondences.length).toBeGreaterThan(rounds);
+  },
+  600_000,
+);
+
+/** No kill leaves anything that grows, and the database is sound. */
+function expectTidy(site: Site): void {
+  expect(site.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(site.rows('PRAGMA foreign_key_check')).toEqual([]);
+  expect(readdirSync(site.staging).filter((name) => !name.startsWith('.'))).toEqual([]);
+  expect(readdirSync(join(site.directory, 'spool'))).toEqual([]);
+  const named = site.rows<{ file: string }>('SELECT file FROM payload WHERE file IS NOT NULL').map(({ file }) => file);
+  const kept = new Set(readdirSync(`${site.database}.content`));
+  expect(named.filter((file) => !kept.has(file))).toEqual([]);
+}
