@@ -16,7 +16,9 @@ import { registerMeters } from './meters.ts';
 import { BufferBudget } from './mime/buffer.ts';
 import { openServiced, type ServicedGate } from './open-serviced.ts';
 import { loadIdentity } from './pki/identity.ts';
+import { RevocationWatch } from './pki/revocation-watch.ts';
 import { TrustStore } from './pki/trust.ts';
+import { registerPkiMeters } from './pki-meters.ts';
 import { createReceive } from './receive.ts';
 import { openSpool } from './spool.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -66,6 +68,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   });
   const identity = await loadIdentity(config.identity);
   const trust = await TrustStore.load({ ...config.trust, environment: config.environment, now });
+  const revocation = new RevocationWatch({ trust, identity, settings: config.trust, now, log });
   const loadOwnTls = () => loadTls(config.tls, identity.certificate.publicKey);
   const tls = await loadOwnTls();
   const databaseFile = config.store.url.replace(/^sqlite:/, '');
@@ -103,6 +106,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   const receive = createReceive({
     identity,
     trust,
+    revocation,
     store: {
       ...store,
       refuse(refusal) {
@@ -138,6 +142,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   });
   const reloadTrust = async () => {
     await trust.reload().catch((err: unknown) => log.error({ err }, 'the trust files could not be read again'));
+    revocation.trustReloaded();
   };
   const reloadTls = async () => {
     try {
@@ -150,6 +155,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   const reloading = setInterval(reloadTrust, TRUST_RELOAD);
   reloading.unref();
   let server: Server | null = null;
+  registerPkiMeters(metrics, revocation);
   registerMeters(metrics, { store, budget, inFlight: () => server?.inFlight() ?? 0 });
 
   return {
@@ -162,6 +168,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     },
     async listen() {
       await delivery.start();
+      revocation.start();
       server = await startServer({
         host: config.http.host,
         port: config.http.port,
@@ -187,7 +194,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
           const nobody = { sender: null, messageId: null, claimedMessageId: null, fingerprint: null };
           store.refuse({ at: now(), code: String(status), reason, text, remoteAddress, ...nobody });
         },
-        health: () => health({ store, serviced, space, delivery, trust, now }),
+        health: () => health({ store, serviced, space, delivery, revocation, now }),
         metrics: metrics.text,
         log,
         newId: randomUUID,
@@ -197,6 +204,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     async close() {
       clearInterval(reloading);
       await server?.stop(config.http.shutdownTimeout);
+      await revocation.stop();
       await delivery.stop();
       serviced?.close();
       space.stop();
@@ -212,7 +220,7 @@ interface HealthSources {
   readonly serviced: ServicedGate | null;
   readonly space: SpaceWatch;
   readonly delivery: Delivery;
-  readonly trust: TrustStore;
+  readonly revocation: RevocationWatch;
   readonly now: () => number;
 }
 
@@ -224,11 +232,11 @@ async function health(s: HealthSources): Promise<Health> {
   if (low !== null) degraded.push({ what: 'free space is below store.minFree: new messages get 503', since: iso(low) });
   const unserviced = s.serviced?.degraded() ?? null;
   if (unserviced !== null) degraded.push({ what: unserviced, since: iso(s.now()) });
-  for (const what of s.trust.degraded()) degraded.push({ what, since: iso(s.now()) });
+  for (const { what, since } of s.revocation.degraded()) degraded.push({ what, since: iso(since) });
   const counts = await s.store.counts();
   for (const state of ['review', 'unknown', 'undeliverable'] as const) {
     if (counts[state] > 0)
       degraded.push({ what: `${counts[state]} hand-overs in state ${state}`, since: iso(s.now()) });
   }
-  return { ready: low === null && s.serviced?.ready() !== false && s.trust.decides(s.now()), degraded };
+  return { ready: low === null && s.serviced?.ready() !== false && s.revocation.decides(s.now()), degraded };
 }

@@ -8,6 +8,7 @@ import { receiptMessaging } from './ebms/signal.ts';
 import { isPostedSignal } from './ebms/signal-message.ts';
 import { readMessaging, type UserMessage } from './ebms/user-message.ts';
 import type { Answer, IncomingRequest, Receive } from './exchange.ts';
+import { confirmSigner, isStillTrusted } from './journey/confirm-signer.ts';
 import { errorAnswer, SOAP_CONTENT_TYPE, signalMessageId, textAnswer, toRefusal } from './journey/faults.ts';
 import { newMessage } from './journey/new-message.ts';
 import { type OpenedPayloads, openPayloads } from './journey/open-payloads.ts';
@@ -24,6 +25,7 @@ import { routingOf } from './peppol/routing.ts';
 import type { Sbd } from './peppol/sbd.ts';
 import { notServiced, type ServicedList } from './peppol/serviced.ts';
 import type { Identity } from './pki/identity.ts';
+import type { RevocationWatch } from './pki/revocation-watch.ts';
 import type { TrustStore } from './pki/trust.ts';
 import type { Spool } from './spool.ts';
 import { type NewMessage, type StoredAnswer, StoreError } from './store/types.ts';
@@ -35,6 +37,7 @@ import { parseXml, type XmlDocument } from './xml/parse.ts';
 export interface ReceiveOptions extends Recaller {
   readonly identity: Identity;
   readonly trust: Pick<TrustStore, 'judge'>;
+  readonly revocation: Pick<RevocationWatch, 'confirm'>;
   /** Null: everything is serviced. */
   readonly serviced: Pick<ServicedList, 'isServiced'> | null;
   readonly spool: Spool;
@@ -108,7 +111,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     const request = await o.store.findRequest(body.digest, o.now());
     const [certificate] = request?.signer.chain ?? [];
     // Trust may have been withdrawn since; the long way then says what is wrong with it.
-    if (!request || !certificate || o.trust.judge(certificate, o.now()).status !== 'trusted') return null;
+    if (!request || !certificate || !(await isStillTrusted(certificate, o.trust, o.revocation, o.now()))) return null;
     const { fingerprint } = request.signer;
     Object.assign(trace, { sender: request.sender, messageId: request.messageId, fingerprint });
     const arrival: Arrival = {
@@ -129,7 +132,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     const document = readEnvelope(packaging, trace);
     if (isPostedSignal(document.root)) return { answer: NOTHING, decision: 'signal' };
     trace.step('authenticate');
-    const envelope = authenticate(document, trace);
+    const envelope = await authenticate(document, trace);
     const message = readHeader(envelope, trace);
     const { parts, ping } = checkMessage(message, envelope, trace);
     trace.step('recall');
@@ -182,8 +185,8 @@ export function createReceive(o: ReceiveOptions): Receive {
     return document;
   }
 
-  function authenticate(document: XmlDocument, trace: Trace): VerifiedEnvelope {
-    const envelope = verifyEnvelope(document, o.trust, o.now());
+  async function authenticate(document: XmlDocument, trace: Trace): Promise<VerifiedEnvelope> {
+    const envelope = await confirmSigner(verifyEnvelope(document, o.trust, o.now()), o.revocation, o.now());
     trace.sender = envelope.signer.commonName;
     trace.fingerprint = envelope.signer.certificate.fingerprint;
     return envelope;

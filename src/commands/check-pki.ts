@@ -1,12 +1,13 @@
 import type { Config } from '../config/schema.ts';
 import type { Certificate } from '../pki/certificate.ts';
+import { ageing } from '../pki/concerns.ts';
+import { EXPIRY_WARNING_DAYS } from '../pki/expiry.ts';
+import { AllowedHosts } from '../pki/hosts.ts';
 import { daysToExpiry, type Identity, loadIdentity } from '../pki/identity.ts';
+import { listAges } from '../pki/list-age.ts';
 import { formatDn } from '../pki/names.ts';
 import { TrustStore } from '../pki/trust.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
-
-/** Below this an operator should be busy with the successor: Peppol certificates take days to get. */
-const WARN_DAYS = 30;
 
 /** Own key and certificate, the CAs, their revocation lists, and whether we would trust ourselves. */
 export async function checkPki(config: Config, now: number): Promise<Finding[]> {
@@ -22,7 +23,8 @@ export async function checkPki(config: Config, now: number): Promise<Finding[]> 
   for (const root of new Set(trust.issuers.map((i) => i.root))) {
     findings.push(validity('trust', `root ${formatDn(root.subject)}`, root, now));
   }
-  findings.push(...checkRevocation(config, trust));
+  findings.push(...checkRevocation(config, trust, now));
+  if (identity) findings.push(...checkFetching(config, trust, identity));
   if (identity) findings.push(...checkSelf(identity, trust, now));
   return findings;
 }
@@ -44,7 +46,7 @@ function validity(what: string, name: string, certificate: Certificate, now: num
     return error(what, `${name} is not valid before ${from}; is the clock of this machine right?`);
   }
   if (now > certificate.notAfter) return error(what, `${name} expired on ${until}; replace it.`);
-  if (days < WARN_DAYS)
+  if (days < EXPIRY_WARNING_DAYS)
     return warning(
       what,
       `${name} expires in ${days} ${days === 1 ? 'day' : 'days'}, on ${until}; get its successor now.`,
@@ -53,14 +55,33 @@ function validity(what: string, name: string, certificate: Certificate, now: num
 }
 
 /** Under `hard` a missing list turns messages away, so it is an error; under `soft` it only weakens. */
-function checkRevocation({ trust: { revocation } }: Config, trust: TrustStore): Finding[] {
+function checkRevocation({ trust: { revocation, fetchCrls } }: Config, trust: TrustStore, now: number): Finding[] {
   if (revocation === 'off')
     return [warning('revocation', 'trust.revocation is "off": revoked certificates are accepted.')];
-  const faults = trust.degraded().filter((fault) => /\bCRL\b/.test(fault));
-  if (faults.length === 0) return [ok('revocation', 'every CA has a current revocation list')];
+  const faults = listAges(trust, now).flatMap(({ fault }) => fault ?? []);
+  const old = ageing(trust, null, 0, now).map(({ what }) => warning('revocation', `${what}.`));
+  if (faults.length === 0) return old.length > 0 ? old : [ok('revocation', 'every CA has a current revocation list')];
   const level = revocation === 'hard' ? error : warning;
   const effect = revocation === 'hard' ? 'its senders get 503' : 'its senders are accepted unchecked';
-  return faults.map((fault) => level('revocation', `${fault}; ${effect}. Fetch it anew and name it in trust.crls.`));
+  const remedy =
+    fetchCrls === 'on'
+      ? 'Let the receiver fetch it (trust.crlHosts, trust.crlUrls), or name a file in trust.crls.'
+      : 'Fetch it anew and name it in trust.crls, or set trust.fetchCrls = "on".';
+  return [...old, ...faults.map((fault) => level('revocation', `${fault}; ${effect}. ${remedy}`))];
+}
+
+/** Lists that are there today, but that nothing will renew. */
+function checkFetching({ trust: t }: Config, trust: TrustStore, identity: Identity): Finding[] {
+  if (t.revocation === 'off' || t.fetchCrls === 'off' || t.crlUrls.length > 0) return [];
+  const named = [...identity.certificate.crlUrls, ...trust.issuers.flatMap(({ certificate }) => certificate.crlUrls)];
+  const hosts = new AllowedHosts(t.crlHosts);
+  const barred = [...new Set(named)].filter((url) => !hosts.allows(url));
+  return barred.map((url) =>
+    warning(
+      'revocation',
+      `the CRL at ${url} is not fetched: its host is not in trust.crlHosts. Add it if you know it.`,
+    ),
+  );
 }
 
 /** Peers apply the rules that we do. */

@@ -36,18 +36,14 @@ export interface Anchors {
   readonly faults: readonly string[];
 }
 
-/**
- * Reads the files. Throws PkiError that names the file and says what to do.
- * @param known lists that were fetched before: they stay in force when they could not be written
- */
-export async function readAnchors(options: TrustOptions, known: readonly Crl[]): Promise<Anchors> {
+/** Reads the files. Throws PkiError that names the file and says what to do. */
+export async function readAnchors(options: TrustOptions): Promise<Anchors> {
   const issuers = readIssuers(await readPkiFile(options.issuers), options.issuers, options.environment);
   if (options.revocation === 'off') return anchorsOf(issuers, [], [], []);
   const configured = await Promise.all(options.crls.map(async (file) => readCrl(await readPkiFile(file), file)));
-  const kept = options.crlDirectory
-    ? await new CrlDirectory(options.crlDirectory).read()
-    : { crls: [], faults: [] as string[] };
-  return anchorsOf(issuers, configured, [...known, ...kept.crls], kept.faults);
+  if (!options.crlDirectory) return anchorsOf(issuers, configured, [], []);
+  const { crls, faults } = await new CrlDirectory(options.crlDirectory).read();
+  return anchorsOf(issuers, configured, crls, faults);
 }
 
 /** Fetched lists count as far as a trusted CA has signed them, a configured one that none has signed is a fault (PkiError). */

@@ -26,20 +26,11 @@ export interface RevocationSettings {
   readonly ocspUrl: string;
 }
 
-/** What is counted. */
-export interface RevocationObserver {
-  crlFetch(outcome: FetchOutcome): void;
-  ocsp(outcome: OcspOutcome): void;
-  /** A signer was accepted under `soft` although nothing says whether its certificate has been revoked. */
-  acceptedUnknown(): void;
-}
-
 export interface RevocationWatchOptions {
   readonly trust: TrustStore;
   readonly identity: Pick<Identity, 'certificate'>;
   readonly settings: RevocationSettings;
   readonly now: () => number;
-  readonly observer: RevocationObserver;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -59,11 +50,18 @@ export type Confirmation =
   | { readonly status: 'refused'; readonly reason: 'revoked'; readonly text: string }
   | typeof REVOCATION_UNKNOWN;
 
-/** Numbers for the metrics. */
+/** Numbers for the metrics, by the names of CAs and by outcome. */
 export interface PkiFigures {
   /** Of each CA and root that has a list. */
-  readonly lists: readonly { readonly ca: string; readonly ageSeconds: number; readonly leftSeconds: number }[];
-  readonly certificates: readonly { readonly name: string; readonly days: number }[];
+  readonly listAgeSeconds: Readonly<Record<string, number>>;
+  /** Until nextUpdate; negative when that has passed. */
+  readonly listLeftSeconds: Readonly<Record<string, number>>;
+  /** `own`, and each CA and root. */
+  readonly daysToExpiry: Readonly<Record<string, number>>;
+  readonly crlFetches: Readonly<Record<FetchOutcome, number>>;
+  readonly ocspAnswers: Readonly<Record<OcspOutcome, number>>;
+  /** Signers accepted under `soft` although nothing says whether their certificate has been revoked. */
+  readonly acceptedUnknown: number;
 }
 
 /** Keeps the lists of the trust store fresh, asks OCSP, and tells what will go wrong before it does. */
@@ -72,10 +70,13 @@ export class RevocationWatch {
   readonly #fetcher: CrlFetcher | null;
   readonly #ocsp: OcspClient | null;
   readonly #firstSeen = new Map<string, number>();
+  readonly #crlFetches: Record<FetchOutcome, number> = { new: 0, kept: 0, failed: 0 };
+  readonly #ocspAnswers: Record<OcspOutcome, number> = { good: 0, revoked: 0, unknown: 0, failed: 0, skipped: 0 };
+  #acceptedUnknown = 0;
 
   constructor(o: RevocationWatchOptions) {
     this.#o = o;
-    const { trust, settings, now, log, observer } = o;
+    const { trust, settings, now, log } = o;
     const common = { now, log, timeout: settings.fetchTimeout };
     const looks = settings.revocation !== 'off';
     this.#fetcher =
@@ -88,7 +89,7 @@ export class RevocationWatch {
             urls: settings.crlUrls,
             maxBytes: settings.crlMaxBytes,
             interval: settings.fetchInterval,
-            observe: (outcome) => observer.crlFetch(outcome),
+            observe: (outcome) => void this.#crlFetches[outcome]++,
           })
         : null;
     this.#ocsp =
@@ -101,7 +102,7 @@ export class RevocationWatch {
             ]),
             url: settings.ocspUrl,
             isRevoked: (responder) => this.#isRevoked(responder),
-            observe: (outcome) => observer.ocsp(outcome),
+            observe: (outcome) => void this.#ocspAnswers[outcome]++,
           })
         : null;
     this.trustReloaded();
@@ -144,7 +145,7 @@ export class RevocationWatch {
     const left = answer === 'good' ? warnings.filter((warning) => warning !== 'revocation-unknown') : warnings;
     if (left.length === 0) return { status: 'trusted', warnings: left };
     if (this.#o.settings.revocation === 'hard') return REVOCATION_UNKNOWN;
-    this.#o.observer.acceptedUnknown();
+    this.#acceptedUnknown++;
     return { status: 'trusted', warnings: left };
   }
 
@@ -172,18 +173,18 @@ export class RevocationWatch {
 
   figures(): PkiFigures {
     const at = this.#o.now();
-    const { trust, identity } = this.#o;
-    const lists = this.#o.settings.revocation === 'off' ? [] : listAges(trust, at);
+    const { trust, identity, settings } = this.#o;
+    const lists = settings.revocation === 'off' ? [] : listAges(trust, at).filter(({ list }) => list !== null);
+    const certificates = certificatesOf(trust.issuers).map((ca) => [formatDn(ca.subject), ca] as const);
     return {
-      lists: lists.flatMap(({ name, list }) =>
-        list === null
-          ? []
-          : [{ ca: name, ageSeconds: (at - list.thisUpdate) / 1000, leftSeconds: (list.nextUpdate - at) / 1000 }],
+      listAgeSeconds: Object.fromEntries(lists.map((one) => [one.name, (at - (one.list?.thisUpdate ?? at)) / 1000])),
+      listLeftSeconds: Object.fromEntries(lists.map((one) => [one.name, ((one.list?.nextUpdate ?? at) - at) / 1000])),
+      daysToExpiry: Object.fromEntries(
+        [['own', identity.certificate] as const, ...certificates].map(([name, one]) => [name, daysToExpiry(one, at)]),
       ),
-      certificates: [
-        { name: 'own', days: daysToExpiry(identity.certificate, at) },
-        ...certificatesOf(trust.issuers).map((ca) => ({ name: formatDn(ca.subject), days: daysToExpiry(ca, at) })),
-      ],
+      crlFetches: { ...this.#crlFetches },
+      ocspAnswers: { ...this.#ocspAnswers },
+      acceptedUnknown: this.#acceptedUnknown,
     };
   }
 

@@ -50,7 +50,7 @@ export class TrustStore {
 
   /** Reads the files. Throws PkiError that names the file and says what to do. */
   static async load(options: TrustOptions): Promise<TrustStore> {
-    return new TrustStore(options, await readAnchors(options, []));
+    return new TrustStore(options, await readAnchors(options));
   }
 
   onChained(listener: ChainListener): void {
@@ -70,7 +70,9 @@ export class TrustStore {
   /** Reads the files again and forgets all verdicts. When it throws (PkiError), what was loaded before stays in force. */
   async reload(): Promise<void> {
     try {
-      this.#anchors = await readAnchors(this.#options, this.#anchors.fetched);
+      const { issuers, configured, fetched, faults } = await readAnchors(this.#options);
+      // A list that could not be written stays in force, and so does one that came while the files were read.
+      this.#anchors = anchorsOf(issuers, configured, [...this.#anchors.fetched, ...fetched], faults);
     } catch (fault) {
       this.#reloadFault = fault instanceof PkiError ? fault.message : 'unexpected fault';
       throw fault;
