@@ -3,13 +3,17 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CAS, CRLS, LEAF_VALIDITY, LEAVES, PASSWORD, PKCS12 } from './inventory.ts';
+import { CAS, CRLS, LEAF_VALIDITY, LEAVES, PASSWORD, PKCS12, RESPONDERS } from './inventory.ts';
 
 const path = (file: string) => join(import.meta.dirname, file);
 const certificate = (name: string) => new X509Certificate(readFileSync(path(`${name}.crt`)));
 const date = (iso: string) => Date.parse(`${iso}T00:00:00Z`);
 const UNTIL = date('2045-01-01');
-const rows = [...CAS.map((row) => ({ ...row, commonNames: [row.commonName] })), ...LEAVES];
+const rows = [
+  ...CAS.map((row) => ({ ...row, commonNames: [row.commonName] })),
+  ...LEAVES,
+  ...RESPONDERS.map((row) => ({ ...row, commonNames: [row.commonName] })),
+];
 
 function openssl(...args: string[]): string | null {
   try {

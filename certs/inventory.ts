@@ -146,6 +146,17 @@ export const LEAVES: readonly LeafRow[] = [
   { ...bad, name: 'bad-seat', commonNames: ['ap.example.org'], refused: 'seat-id', note: 'CN is not a seat id' },
 ];
 
+/** OCSP responders that their issuer has delegated to (RFC 6960 §4.2.2.2). Made by `make-responders.ts`, which changes nothing else. */
+export const RESPONDERS: readonly {
+  readonly name: string;
+  readonly commonName: string;
+  readonly issuer: string;
+  readonly note: string;
+}[] = [
+  { name: 'ocsp', commonName: 'QUITTANCE OCSP TEST RESPONDER', issuer: 'ap-ca', note: 'OCSP responder of the CA' },
+  { name: 'other-ocsp', commonName: 'FOREIGN OCSP TEST RESPONDER', issuer: 'other-ca', note: 'of the foreign CA' },
+];
+
 /** Validity of a leaf whose row says nothing else. */
 export const LEAF_VALIDITY = { notBefore: '2020-01-01', notAfter: '2047-01-01' } as const;
 

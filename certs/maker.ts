@@ -80,11 +80,12 @@ export function makeCertificate(request: CertificateRequest): Made {
   };
 }
 
-/** basicConstraints and keyUsage of a CA. */
-export function caExtensions(pathLenConstraint: number): object[] {
+/** basicConstraints and keyUsage of a CA; `crlUrl` is where its issuer's list is. */
+export function caExtensions(pathLenConstraint: number, crlUrl?: string): object[] {
   return [
     { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint },
     { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
+    ...(crlUrl === undefined ? [] : [rawExtension('2.5.29.31', distributionPoint(crlUrl))]),
   ];
 }
 
@@ -94,6 +95,7 @@ export function leafExtensions(o: {
   readonly ca?: boolean;
   readonly extKeyUsage?: string;
   readonly crlUrl: string;
+  readonly ocspUrl?: string;
   readonly unknownCritical?: boolean;
 }): object[] {
   const unknown = { ...rawExtension('1.3.6.1.4.1.99999.1', octets('?')), critical: true };
@@ -102,8 +104,26 @@ export function leafExtensions(o: {
     { name: 'keyUsage', critical: true, ...Object.fromEntries(o.keyUsage.map((bit) => [bit, true])) },
     { name: 'extKeyUsage', critical: true, [o.extKeyUsage ?? 'clientAuth']: true },
     rawExtension('2.5.29.31', distributionPoint(o.crlUrl)),
+    ...(o.ocspUrl === undefined ? [] : [rawExtension('1.3.6.1.5.5.7.1.1', ocspAccess(o.ocspUrl))]),
     ...(o.unknownCritical ? [unknown] : []),
   ];
+}
+
+/** The extensions of an OCSP responder's certificate; OCSP itself is not asked about it (id-pkix-ocsp-nocheck). */
+export function responderExtensions(): object[] {
+  return [
+    { name: 'basicConstraints', critical: true, cA: false },
+    { name: 'keyUsage', critical: true, digitalSignature: true },
+    rawExtension('2.5.29.37', sequence([oid('1.3.6.1.5.5.7.3.9')])),
+    rawExtension('1.3.6.1.5.5.7.48.1.5', universal(Type.NULL, '')),
+  ];
+}
+
+/** What `makeCertificate` made before, out of its two PEM texts. */
+export function readMade(pem: string, keyPem: string): Made {
+  const certificate = pki.certificateFromPem(pem);
+  const privateKey = pki.privateKeyFromPem(keyPem);
+  return { certificate, keys: { privateKey, publicKey: pki.setRsaPublicKey(privateKey.n, privateKey.e) }, pem, keyPem };
 }
 
 export interface CrlRequest {
@@ -161,6 +181,11 @@ function distributionPoint(url: string): forge.asn1.Asn1 {
   return sequence([sequence([tagged(0, [tagged(0, [tagged(6, url)])])])]);
 }
 
+/** authorityInfoAccess with one OCSP responder (RFC 5280 §4.2.2.1). */
+function ocspAccess(url: string): forge.asn1.Asn1 {
+  return sequence([sequence([oid('1.3.6.1.5.5.7.48.1'), tagged(6, url)])]);
+}
+
 function rawExtension(id: string, value: forge.asn1.Asn1): { id: string; value: string } {
   return { id, value: derOf(value) };
 }
@@ -193,6 +218,7 @@ function oid(dotted: string): forge.asn1.Asn1 {
   return universal(Type.OID, asn1.oidToDer(dotted).getBytes());
 }
 
+/** A day, or a moment in ISO 8601. */
 function time(date: string): forge.asn1.Asn1 {
-  return universal(Type.UTCTIME, asn1.dateToUtcTime(new Date(`${date}T00:00:00Z`)));
+  return universal(Type.UTCTIME, asn1.dateToUtcTime(new Date(date.includes('T') ? date : `${date}T00:00:00Z`)));
 }
