@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -67,6 +67,12 @@ export class Site {
   handOvers(): Record<string, number> {
     const rows = this.rows<{ state: string; n: number }>('SELECT state, count(*) AS n FROM outbox GROUP BY state');
     return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+  }
+
+  /** Puts a backup in the place of the database, as docs/operator.md says; nobody may be working on it. */
+  restore(file: string): void {
+    for (const end of ['', '-wal', '-shm', '.content']) rmSync(this.database + end, { recursive: true, force: true });
+    for (const end of ['', '.content']) cpSync(file + end, this.database + end, { recursive: true });
   }
 
   /** Resolves once nothing is waiting to be delivered. */

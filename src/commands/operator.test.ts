@@ -1,0 +1,273 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, expect, test } from 'vitest';
+import { type CliResult, runCli } from '../testing/cli.ts';
+import { type TestMessage, TestSender } from '../testing/messages.ts';
+import { post } from '../testing/post.ts';
+import type { ServerProcess } from '../testing/server-process.ts';
+import { Site, until } from '../testing/site.ts';
+
+const DAY = 86_400_000;
+const ALICE = ['--by', 'Alice', '--reason', 'agreed by phone'];
+const sender = new TestSender();
+let site: Site;
+afterEach(() => site.remove());
+
+const cli = (...args: string[]): Promise<CliResult> => runCli(site.directory, args);
+
+/** What a command printed as JSON. */
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await cli(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as T;
+}
+
+interface Item {
+  readonly id: string;
+  readonly kind: string;
+  readonly told: string;
+  readonly messageId: string;
+  readonly why: string;
+}
+const waiting = () => json<Item[]>('review', 'list');
+
+async function send(server: ServerProcess, message: TestMessage): Promise<Buffer> {
+  const { body } = await post(server.url, message);
+  expect(sender.judge(body, message).verified).toBe(true);
+  return body;
+}
+
+/** A message whose signed time is older than its window: receipted, and kept back. */
+const stale = () => sender.message({ timestamp: new Date(Date.now() - 400 * DAY) });
+
+/** What a story says, without what is another each time. */
+function timeless(text: string, message: TestMessage): string {
+  return text
+    .replaceAll(message.messageId, 'MESSAGE-ID')
+    .replace(/\d{8}T\d{6}\.\d{3}Z_[^\s]+_(\d+)/g, 'DIRECTORY_$1')
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, 'TIME')
+    .replace(/\b[0-9a-f]{64}\b/g, 'SHA256')
+    .replace(/of policy \S+/g, 'of policy VERSION')
+    .replace(/\(\S+ on \S+\)/g, '(USER on HOST)')
+    .replace(/(invoice )?[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID');
+}
+
+test('a message in review is listed, shown, approved, and then in the inbox exactly once', async () => {
+  site = new Site();
+  const server = await site.serve();
+  const message = await stale();
+  const receipt = await send(server, message);
+  expect(site.inbox.names()).toEqual([]);
+
+  const items = await waiting();
+  expect(items).toEqual([expect.objectContaining({ kind: 'message', told: 'receipt', messageId: message.messageId })]);
+  const id = items[0]!.id;
+  const list = await cli('review', 'list');
+  expect(list.stdout).toContain(message.messageId);
+  const shown = await cli('review', 'show', id);
+  expect(shown.stdout).toContain('approve: it goes to the inbox. reject: it is never delivered.');
+  expect(shown.stdout).toContain('0208:9876543210');
+  expect(shown.stdout).not.toContain('<Invoice');
+
+  const approved = await cli('review', 'approve', id, ...ALICE);
+  expect(approved).toMatchObject({ code: 0, stderr: '' });
+  await until(() => site.inbox.names().length > 0);
+  await site.delivered();
+  expect(await waiting()).toEqual([]);
+  const again = await cli('review', 'approve', id, ...ALICE);
+  expect(again.stderr + again.stdout).not.toContain('Unexpected');
+  expect(await post(server.url, message)).toMatchObject({ body: receipt });
+  await site.delivered();
+  expect(site.inbox.entries().map((e) => e.metadata.messageId)).toEqual([message.messageId]);
+  const story = await cli('audit', 'show', message.messageId);
+  expect(timeless(story.stdout, message)).toMatchInlineSnapshot();
+});
+
+test('a rejected message is never delivered, and its repeat gets the same receipt', async () => {
+  site = new Site();
+  const server = await site.serve();
+  const message = await stale();
+  const receipt = await send(server, message);
+  const [item] = await waiting();
+  const rejected = await cli('review', 'reject', item!.id, ...ALICE);
+  expect(rejected).toMatchObject({ code: 0, stderr: '' });
+  expect(await waiting()).toEqual([]);
+  expect(await post(server.url, message)).toMatchObject({ body: receipt });
+  await site.delivered();
+  expect(site.inbox.names()).toEqual([]);
+  const story = await cli('audit', 'show', message.messageId);
+  expect(timeless(story.stdout, message)).toMatchInlineSnapshot();
+});
+
+test('without a name and a reason nothing is decided', async () => {
+  site = new Site();
+  const server = await site.serve();
+  await send(server, await stale());
+  const [item] = await waiting();
+  for (const args of [
+    ['review', 'approve', item!.id],
+    ['review', 'reject', item!.id, '--by', 'Alice'],
+    ['redeliver', item!.id, '--reason', 'lost'],
+    ['purge', '--clock-is-right', '--by', ' ', '--reason', 'it is'],
+  ]) {
+    const { code, stdout, stderr } = await cli(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('must be given, and not be empty');
+  }
+  expect(await waiting()).toEqual([item]);
+});
+
+test('a conflict is kept as evidence: approval is refused, since its sender was told that it failed', async () => {
+  site = new Site();
+  const server = await site.serve();
+  const first = await sender.message();
+  await send(server, first);
+  const other = await sender.message({ messageId: first.messageId });
+  const answer = await post(server.url, other);
+  expect(answer.body.toString()).toContain('EBMS:0003');
+  const [item, ...more] = await waiting();
+  expect(more).toEqual([]);
+  expect(item).toMatchObject({ kind: 'held', told: 'failure', messageId: first.messageId });
+  const approved = await cli('review', 'approve', item!.id, ...ALICE);
+  expect(approved.code).toBe(1);
+  expect(approved.stderr).toMatch(/told/);
+  expect(await cli('review', 'reject', item!.id, ...ALICE)).toMatchObject({ code: 0, stderr: '' });
+  expect(await waiting()).toEqual([]);
+  await site.delivered();
+  expect(site.inbox.entries()).toHaveLength(1);
+  const story = await cli('audit', 'show', first.messageId);
+  expect(timeless(story.stdout, first)).toMatchInlineSnapshot();
+});
+
+test('a message redelivered twice is in three directories, each marked with its number and its reason', async () => {
+  site = new Site();
+  const server = await site.serve();
+  const message = await sender.message();
+  await send(server, message);
+  await until(() => site.inbox.names().length === 1);
+  for (const [n, reason] of ['the ERP lost it', 'and again'].entries()) {
+    const done = await cli('redeliver', message.messageId, '--by', 'Alice', '--reason', reason);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    await until(() => site.inbox.names().length === n + 2);
+  }
+  const found = site.inbox.entries().map(({ metadata: m }) => [m.messageId, m.redelivery, m.redeliveryReason]);
+  expect(found).toEqual([
+    [message.messageId, 0, null],
+    [message.messageId, 1, 'the ERP lost it'],
+    [message.messageId, 2, 'and again'],
+  ]);
+  const story = await cli('audit', 'show', message.messageId);
+  expect(timeless(story.stdout, message)).toMatchInlineSnapshot();
+});
+
+test('a message whose payload was purged cannot be redelivered, and the command says so', async () => {
+  site = new Site();
+  const server = await site.serve();
+  const message = await sender.message();
+  await send(server, message);
+  await until(() => site.inbox.names().length === 1);
+  await site.delivered();
+  expect(await runCli(site.directory, ['purge'], { 'retention.payload': '1ms' })).toMatchObject({ code: 0 });
+  const { code, stderr } = await cli('redeliver', message.messageId, ...ALICE);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/payload.*(purged|retention\.payload)/);
+});
+
+test('an acknowledgement names the directory or a path to it, and may come any number of times', async () => {
+  site = new Site();
+  const server = await site.serve();
+  const message = await sender.message();
+  await send(server, message);
+  await until(() => site.inbox.names().length === 1);
+  await site.delivered();
+  const [name] = site.inbox.names();
+  const [number] = await json<{ id: number }[]>('messages');
+  expect(await json('ack', name!)).toMatchObject({
+    messageId: message.messageId,
+    state: 'acknowledged',
+    already: false,
+  });
+  for (const id of [name!, join(site.inbox.path, name!), message.messageId, String(number!.id)]) {
+    expect(await json('ack', id)).toMatchObject({ state: 'acknowledged', already: true });
+  }
+  expect(site.handOvers()).toEqual({ acknowledged: 1 });
+  expect((await cli('ack', 'nobody@knows')).code).toBe(1);
+});
+
+test('decisions are exported a line each, and a changed one is found out', async () => {
+  site = new Site();
+  const server = await site.serve();
+  const message = await sender.message();
+  await send(server, message);
+  await post(server.url, message);
+  await until(() => site.rows<{ n: number }>('SELECT count(*) AS n FROM decision')[0]!.n >= 2);
+  const span = ['--from', '2020-01-01', '--to', '2100-01-01'];
+  const lines = (await cli('audit', 'export', ...span)).stdout.trim().split('\n');
+  const rows = lines.map((line) => JSON.parse(line) as { decision: string; messageId: string });
+  expect(rows.filter((r) => r.messageId === message.messageId).map((r) => r.decision)).toEqual(
+    expect.arrayContaining(['allow', 'suppress']),
+  );
+  expect((await cli('audit', 'export', '--from', '2020-01-01', '--to', '2021-01-01')).stdout).toBe('');
+  const file = join(site.directory, 'audit.csv');
+  expect(await cli('audit', 'export', ...span, '--format', 'csv', '--output', file)).toMatchObject({
+    code: 0,
+    stdout: '',
+  });
+  expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(lines.length + 1);
+  const twice = await cli('audit', 'export', ...span, '--output', file);
+  expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining('exists') });
+  expect(readFileSync(file, 'utf8')).toContain('suppress');
+  expect((await cli('audit', 'export', '--from', 'monday', '--to', '2021-01-01')).code).toBe(2);
+
+  expect(await cli('audit', 'verify')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/ is [0-9a-f]{64}\.\n$/),
+  });
+  const db = new Database(site.database);
+  db.exec(`DROP TRIGGER decision_no_update; UPDATE decision SET decision = 'allow' WHERE decision = 'suppress'`);
+  db.close();
+  const { code, stderr } = await cli('audit', 'verify');
+  expect(code).toBe(1);
+  expect(stderr).not.toContain('Unexpected');
+});
+
+test('a backup made while messages arrive holds all that was receipted before it, and starts only with --restored', async () => {
+  site = new Site();
+  let server = await site.serve();
+  const large = await sender.message({ bytes: 400_000 });
+  const before = [large, await sender.message(), await sender.message()];
+  for (const message of before) await send(server, message);
+  const receipts = await Promise.all(before.map(async (m) => (await post(server.url, m)).body));
+  let stop = false;
+  const arriving = (async () => {
+    while (!stop) await send(server, await sender.message());
+  })();
+  const file = join(site.directory, 'copy.db');
+  const made = await cli('backup', file);
+  stop = true;
+  await arriving;
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('1 content files') });
+  expect(made.stderr).toContain('Copying');
+  const again = await cli('backup', file);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists') });
+  // More than the copy knows of.
+  await send(server, await sender.message());
+  await site.delivered();
+  await server.stop();
+  const inboxBefore = site.inbox.names();
+
+  site.restore(file);
+  const refused = site.spawn();
+  expect(await refused.ended).toMatchObject({ code: 1 });
+  expect(refused.stderr()).toContain('--restored');
+  server = await site.serve({ arguments: ['--restored'] });
+  for (const [at, message] of before.entries()) {
+    expect((await post(server.url, message)).body.equals(receipts[at]!)).toBe(true);
+  }
+  const redelivered = await cli('redeliver', large.messageId, ...ALICE);
+  expect(redelivered).toMatchObject({ code: 0, stderr: '' });
+  await until(() => site.inbox.names().length === inboxBefore.length + 1);
+  const copy = site.inbox.entries().find((e) => e.metadata.redelivery === 1)!;
+  expect(copy.metadata.messageId).toBe(large.messageId);
+});
