@@ -39,6 +39,8 @@ export interface Metadata {
   readonly files: readonly MetadataFile[];
   readonly possibleDuplicate: boolean;
   readonly redelivery: number;
+  /** What the operator said who had it delivered again; null for the first hand-over. */
+  readonly redeliveryReason: string | null;
   readonly outsideWindow: boolean;
   readonly supersedes: string | null;
   readonly warnings: readonly string[];
@@ -75,6 +77,7 @@ export function metadataOf(handOver: HandOver, files: readonly MetadataFile[]): 
     files,
     possibleDuplicate: handOver.possibleDuplicate,
     redelivery: handOver.redelivery,
+    redeliveryReason: handOver.redelivery > 0 ? handOver.reason : null,
     outsideWindow: message.outsideWindow,
     supersedes: message.supersedes,
     warnings: message.warnings,
