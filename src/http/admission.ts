@@ -7,7 +7,12 @@ import { parseContentType } from '../mime/content-type.ts';
  * @returns why the request is refused, or null
  */
 export function admissionRefusal(headers: IncomingHttpHeaders, maxBody: number): TransportRefusal | null {
-  // Node refuses a Content-Length that is no number, and one beside Transfer-Encoding.
+  // Node refuses a Content-Length that is no number, and one beside Transfer-Encoding. It takes other codings before `chunked`, and an
+  // empty field; a proxy may read those differently (RFC 9112 §6.1).
+  const transfer = headers['transfer-encoding'];
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
+    return new TransportRefusal(400, 'Transfer-Encoding may only be chunked.', { reason: 'transfer-encoding' });
+  }
   if (Number(headers['content-length'] ?? 0) > maxBody) {
     return new TransportRefusal(413, `The message is larger than ${maxBody} bytes.`, { reason: 'too-large' });
   }

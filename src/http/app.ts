@@ -128,6 +128,8 @@ export function createApp(options: AppOptions, state: AppState): Express {
     if (reason !== 'source-failing') options.log.warn(seen, 'request refused');
     options.onRefused?.({ ...seen, text });
     const answer = plainText(status, text, refusal.retryAfter);
+    // What cannot be framed for sure must not be followed by anything.
+    if (reason === 'transfer-encoding') state.last.add(request);
     return send(request, response, answer, status === 413 ? { drainBytes: -1 } : more);
   }
 

@@ -1,129 +1,32 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { As4Error, TransportRefusal } from '../as4-error.ts';
 import type { Answer, IncomingRequest } from '../exchange.ts';
-import { remoteAddressBehind } from './remote-address.ts';
-import { type Server, type ServerOptions, startServer } from './server.ts';
-import { Sources } from './sources.ts';
+import type { Server, ServerOptions } from './server.ts';
+import { RawClient } from './testing/raw-client.ts';
+import { echoLength, startTestServer } from './testing/start.ts';
 
 const soapType = 'application/soap+xml; charset=UTF-8';
 const servers: Server[] = [];
-const sockets: Socket[] = [];
+const clients: RawClient[] = [];
 
 afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const client of clients.splice(0)) client.socket.destroy();
   await Promise.all(servers.splice(0).map((server) => server.stop(0)));
 });
 
 const logged: object[] = [];
 
 async function start(options: Partial<ServerOptions> = {}): Promise<Server> {
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    path: '/as4',
-    maxBody: 20_000_000,
-    inFlight: 8,
-    requestTimeoutMs: 20_000,
-    headersTimeoutMs: 20_000,
-    drainTimeoutMs: 10_000,
-    retryAfterSeconds: 30,
-    remoteAddress: remoteAddressBehind([]),
-    sources: new Sources({ inFlight: 1_000, failuresPerMinute: 0, now: Date.now }),
-    foldedHeaders: 'refuse',
-    draining: 64,
-    maxConnections: 4096,
-    receive: echoLength,
-    health: async () => ({ ready: true, degraded: [] }),
-    log: { warn: (details) => logged.push(details), error: (details) => logged.push(details) },
-    newId: () => 'incident-1',
-    ...options,
-  });
+  const log = { warn: (details: object) => logged.push(details), error: (details: object) => logged.push(details) };
+  const server = await startTestServer({ log, ...options });
   servers.push(server);
   return server;
 }
 
-/** Stands for the journey: reads everything, maps the two errors as `receive.ts` does. */
-async function echoLength(request: IncomingRequest): Promise<Answer> {
-  try {
-    let bytes = 0;
-    for await (const chunk of request.body) bytes += chunk.length;
-    return { status: 200, contentType: soapType, body: Buffer.from(`<r>${bytes}</r>`) };
-  } catch (error) {
-    if (!(error instanceof As4Error) && !(error instanceof TransportRefusal)) throw error;
-    return { status: error.status, contentType: 'text/plain', body: Buffer.from(error.reason) };
-  }
-}
-
-class Client {
-  readonly socket: Socket;
-  #received = '';
-  ended = false;
-
-  private constructor(socket: Socket) {
-    this.socket = socket;
-    sockets.push(socket);
-    socket.on('error', () => {});
-    socket.on('end', () => {
-      this.ended = true;
-    });
-  }
-
-  static async connect(server: Server): Promise<Client> {
-    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
-    await once(socket, 'connect');
-    return new Client(socket);
-  }
-
-  /** Resolves when the operating system has taken everything: a client that uploads before it reads. */
-  write(data: string | Buffer): Promise<Error | undefined> {
-    return new Promise((resolve) => {
-      this.socket.write(data, (error) => resolve(error ?? undefined));
-    });
-  }
-
-  post(headers: string, body: string | Buffer = '', line = 'POST /as4 HTTP/1.1'): Promise<Error | undefined> {
-    const head = Buffer.from(`${line}\r\nHost: x\r\n${headers}\r\n\r\n`);
-    return this.write(Buffer.concat([head, Buffer.from(body)]));
-  }
-
-  /** One answer with Content-Length, or what came until the other side ended. */
-  async answer(): Promise<{ head: string; status: number; body: string; header(name: string): string | undefined }> {
-    for (;;) {
-      const end = this.#received.indexOf('\r\n\r\n');
-      if (end !== -1) {
-        const head = this.#received.slice(0, end);
-        const header = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1];
-        const length = Number(header('Content-Length') ?? 0);
-        if (this.#received.length >= end + 4 + length) {
-          const body = this.#received.slice(end + 4, end + 4 + length);
-          this.#received = this.#received.slice(end + 4 + length);
-          return { head, status: Number(head.slice(9, 12)), body, header };
-        }
-      }
-      const chunk = this.socket.read() as Buffer | null;
-      if (chunk !== null) this.#received += chunk.toString('latin1');
-      else if (this.ended || this.socket.destroyed) throw new Error(`closed after: ${this.#received}`);
-      else await this.#change();
-    }
-  }
-
-  async closed(): Promise<void> {
-    while (!this.ended && !this.socket.destroyed) {
-      this.socket.read();
-      await this.#change();
-    }
-  }
-
-  async #change(): Promise<void> {
-    const events = ['readable', 'end', 'close'];
-    const controller = new AbortController();
-    await Promise.race(events.map((event) => once(this.socket, event, { signal: controller.signal }))).finally(() => {
-      controller.abort();
-    });
-  }
+async function connectTo(server: Server): Promise<RawClient> {
+  const client = await RawClient.connect(server.port);
+  clients.push(client);
+  return client;
 }
 
 const type = `Content-Type: ${soapType}`;
@@ -145,7 +48,7 @@ describe('a message', () => {
     const server = await start({
       receive: async () => ({ status: 200, contentType: odd, body: Buffer.from([0, 255, 13, 10]) }),
     });
-    const client = await Client.connect(server);
+    const client = await connectTo(server);
     await client.post(`${type}\r\nContent-Length: 0\r\nAccept-Encoding: gzip`);
     const answer = await client.answer();
     expect(answer.body).toBe('\x00\xff\r\n');
@@ -158,7 +61,7 @@ describe('a message', () => {
   });
 
   it('is received chunked and with a length, 1,000 times on one connection', async () => {
-    const client = await Client.connect(await start());
+    const client = await connectTo(await start());
     for (let i = 0; i < 500; i += 1) {
       await client.post(`${type}\r\nContent-Length: 3`, 'abc');
       expect((await client.answer()).body).toBe('<r>3</r>');
@@ -168,7 +71,7 @@ describe('a message', () => {
   });
 
   it('may have trailers and come over HTTP/1.0', async () => {
-    const client = await Client.connect(await start());
+    const client = await connectTo(await start());
     await client.post(`${type}\r\nTransfer-Encoding: chunked`, '1\r\nx\r\n0\r\nX: y\r\n\r\n');
     expect((await client.answer()).body).toBe('<r>1</r>');
     await client.post(`${type}\r\nContent-Length: 1`, 'x', 'POST /as4 HTTP/1.0');
@@ -176,8 +79,8 @@ describe('a message', () => {
     await client.closed();
   });
 
-  it('with a folded HTTP header is told so: Node refuses it (RFC 9112 §5.2), the sender has to mend it', async () => {
-    const client = await Client.connect(await start());
+  it('with a folded HTTP header is told so where folds are refused (RFC 9112 §5.2): the sender has to mend it', async () => {
+    const client = await connectTo(await start({ foldedHeaders: 'refuse' }));
     await client.post('Content-Type: multipart/related;\r\n boundary="b"\r\nContent-Length: 1', 'x');
     const answer = await client.answer();
     expect([answer.status, answer.header('Connection')]).toEqual([400, 'close']);
@@ -185,7 +88,7 @@ describe('a message', () => {
   });
 
   it('may be answered without content', async () => {
-    const client = await Client.connect(
+    const client = await connectTo(
       await start({ receive: async () => ({ status: 204, contentType: null, body: null }) }),
     );
     await client.post(`${type}\r\nContent-Length: 3`, 'abc');
@@ -202,7 +105,7 @@ describe('a message', () => {
         return echoLength(request);
       },
     });
-    const client = await Client.connect(server);
+    const client = await connectTo(server);
     await client.post(`Content-Type: Multipart/Related; boundary=b\r\nContent-Length: 2`, '--');
     await client.answer();
     await client.post(`${type}\r\nTransfer-Encoding: chunked`, chunked(Buffer.from('x'), 1));
@@ -217,13 +120,13 @@ describe('a message', () => {
 
   it('is asked for only when it may come: Expect gets 100, a length over the limit gets 413 without it', async () => {
     const server = await start({ maxBody: 10 });
-    const client = await Client.connect(server);
+    const client = await connectTo(server);
     await client.post(`${type}\r\nContent-Length: 3\r\nExpect: 100-continue`);
     expect((await client.answer()).status).toBe(100);
     await client.write('abc');
     expect((await client.answer()).body).toBe('<r>3</r>');
     for (const headers of [`${type}\r\nContent-Length: 11`, 'Content-Type: text/xml\r\nContent-Length: 3']) {
-      const refused = await Client.connect(server);
+      const refused = await connectTo(server);
       await refused.post(`${headers}\r\nExpect: 100-continue`);
       const answer = await refused.answer();
       expect(answer.status).toBe(headers.includes('text/xml') ? 415 : 413);
@@ -234,8 +137,8 @@ describe('a message', () => {
 });
 
 describe('a sender that uploads 5 MB before it reads', () => {
-  async function uploadFirst(server: Server, headers = type): Promise<Awaited<ReturnType<Client['answer']>>> {
-    const client = await Client.connect(server);
+  async function uploadFirst(server: Server, headers = type): Promise<Awaited<ReturnType<RawClient['answer']>>> {
+    const client = await connectTo(server);
     expect(await client.post(`${headers}\r\n${lengthOf(big)}`, big)).toBeUndefined();
     return client.answer();
   }
@@ -267,7 +170,7 @@ describe('a sender that uploads 5 MB before it reads', () => {
       ['PUT /as4 HTTP/1.1', 405],
       ['POST /elsewhere HTTP/1.1', 404],
     ] as const) {
-      const client = await Client.connect(server);
+      const client = await connectTo(server);
       expect(await client.post(`${type}\r\n${lengthOf(big)}`, big, line)).toBeUndefined();
       expect((await client.answer()).status).toBe(status);
     }
@@ -286,7 +189,7 @@ describe('a sender that uploads 5 MB before it reads', () => {
         return answer;
       },
     });
-    const first = await Client.connect(server);
+    const first = await connectTo(server);
     await first.post(`${type}\r\nContent-Length: 1`, 'x');
     while (server.inFlight() === 0) await pause(1);
     const refused = await uploadFirst(server);
@@ -306,7 +209,7 @@ describe('a sender that uploads 5 MB before it reads', () => {
   });
 
   it('gets 413 in the midst of chunks', async () => {
-    const client = await Client.connect(await start({ maxBody: 3_000_000 }));
+    const client = await connectTo(await start({ maxBody: 3_000_000 }));
     expect(await client.post(`${type}\r\nTransfer-Encoding: chunked`, chunked(big, 60_000))).toBeUndefined();
     const answer = await client.answer();
     expect([answer.status, answer.body, answer.header('Connection')]).toEqual([413, 'too-large', 'close']);
@@ -321,7 +224,7 @@ describe('limits', () => {
       called = true;
       return echoLength(request);
     };
-    const client = await Client.connect(await start({ maxBody: 10, receive }));
+    const client = await connectTo(await start({ maxBody: 10, receive }));
     await client.post(`${type}\r\nContent-Length: 11`);
     expect((await client.answer()).status).toBe(413);
     expect(called).toBe(false);
@@ -333,7 +236,7 @@ describe('limits', () => {
       [10, 200],
       [11, 413],
     ] as const) {
-      const client = await Client.connect(server);
+      const client = await connectTo(server);
       await client.post(`${type}\r\nTransfer-Encoding: chunked`, chunked(Buffer.alloc(bytes), 4));
       expect((await client.answer()).status).toBe(status);
     }
@@ -345,7 +248,7 @@ describe('limits', () => {
     [`${type}\r\nContent-Encoding: gzip`, 415, /Content-Encoding/],
     [`${type}\r\nContent-Encoding: Identity`, 200, /<r>2/],
   ])('%j gets %i', async (headers, status, text) => {
-    const client = await Client.connect(await start());
+    const client = await connectTo(await start());
     await client.post(`${headers}\r\nContent-Length: 2`, 'xx');
     const answer = await client.answer();
     expect(answer.status).toBe(status);
@@ -355,14 +258,14 @@ describe('limits', () => {
   });
 
   it('a body that does not arrive in time ends in 408', async () => {
-    const client = await Client.connect(await start({ requestTimeoutMs: 150, headersTimeoutMs: 100 }));
+    const client = await connectTo(await start({ requestTimeoutMs: 150, headersTimeoutMs: 100 }));
     await client.post(`${type}\r\nContent-Length: 10`, 'x');
     const answer = await client.answer();
     expect([answer.status, answer.body, answer.header('Connection')]).toEqual([408, 'slow-upload', 'close']);
   });
 
   it('a refused body that does not arrive in time gets its refusal', async () => {
-    const client = await Client.connect(await start({ drainTimeoutMs: 50 }));
+    const client = await connectTo(await start({ drainTimeoutMs: 50 }));
     await client.post('Content-Type: text/xml\r\nContent-Length: 10', 'x');
     const answer = await client.answer();
     expect([answer.status, answer.header('Connection')]).toEqual([415, 'close']);
@@ -379,7 +282,7 @@ describe('limits', () => {
       [`POST /as4 HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: -1\r\n\r\n`, 400],
     ];
     for (const [text, status] of cases) {
-      const client = await Client.connect(server);
+      const client = await connectTo(server);
       await client.write(text);
       const answer = await client.answer();
       expect([answer.status, answer.header('Connection')]).toEqual([status, 'close']);
@@ -394,7 +297,7 @@ describe('limits', () => {
       results.push(Buffer.from(answer.body!).toString());
       return answer;
     };
-    const client = await Client.connect(await start({ receive }));
+    const client = await connectTo(await start({ receive }));
     await client.post(`${type}\r\nTransfer-Encoding: chunked`, '3\r\nabc\r\nXX\r\n');
     expect((await client.answer()).status).toBe(400);
     await client.closed();
@@ -411,7 +314,7 @@ describe('limits', () => {
         return answer;
       },
     });
-    const client = await Client.connect(server);
+    const client = await connectTo(server);
     await client.post(`${type}\r\nContent-Length: 10`, 'x');
     while (server.inFlight() === 0) await pause(1);
     client.socket.destroy();
@@ -430,7 +333,7 @@ describe('a fault of ours', () => {
         throw failure;
       },
     ]) {
-      const client = await Client.connect(await start({ receive }));
+      const client = await connectTo(await start({ receive }));
       await client.post(`${type}\r\n${lengthOf(big)}`, big);
       const answer = await client.answer();
       expect([answer.status, answer.header('Content-Type')]).toEqual([500, 'text/plain; charset=utf-8']);
@@ -456,22 +359,22 @@ describe('stopping', () => {
         return answer;
       },
     });
-    const working = await Client.connect(server);
+    const working = await connectTo(server);
     await working.post(`${type}\r\nContent-Length: 1`, 'x');
-    const idle = await Client.connect(server);
+    const idle = await connectTo(server);
     await idle.post('X: y', '', 'GET /health/live HTTP/1.1');
     expect((await idle.answer()).status).toBe(200);
-    const silent = await Client.connect(server);
+    const silent = await connectTo(server);
     while (server.inFlight() === 0) await pause(1);
 
     const stopped = server.stop(20_000);
-    const late = await Client.connect(server);
+    const late = await connectTo(server);
     expect(await late.post(`${type}\r\n${lengthOf(big)}`, big)).toBeUndefined();
     const refused = await late.answer();
     expect([refused.status, refused.header('Retry-After'), refused.header('Connection')]).toEqual([503, '30', 'close']);
     await idle.post(`${type}\r\nContent-Length: 1`, 'x');
     expect((await idle.answer()).status).toBe(503);
-    const ready = await Client.connect(server);
+    const ready = await connectTo(server);
     await ready.post('X: y', '', 'GET /health/ready HTTP/1.1');
     expect((await ready.answer()).status).toBe(503);
 
@@ -484,7 +387,7 @@ describe('stopping', () => {
 
   it('cuts what is not finished after the grace time', async () => {
     const server = await start({ receive: () => new Promise(() => {}) });
-    const client = await Client.connect(server);
+    const client = await connectTo(server);
     await client.post(`${type}\r\nContent-Length: 1`, 'x');
     while (server.inFlight() === 0) await pause(1);
     expect(await server.stop(50)).toBe(false);
@@ -493,7 +396,7 @@ describe('stopping', () => {
 
   it('is immediate with nothing in flight, although connections are open', async () => {
     const server = await start();
-    const client = await Client.connect(server);
+    const client = await connectTo(server);
     await client.post(`${type}\r\nContent-Length: 1`, 'x');
     await client.answer();
     expect(await server.stop(20_000)).toBe(true);
@@ -510,7 +413,7 @@ it('express finds its prototypes in place and has nothing to exchange', async ()
     return setPrototypeOf(object, prototype);
   };
   try {
-    const client = await Client.connect(server);
+    const client = await connectTo(server);
     await client.post(`${type}\r\nContent-Length: 1`, 'x');
     expect((await client.answer()).body).toBe('<r>1</r>');
   } finally {

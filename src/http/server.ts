@@ -107,6 +107,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       body.expire(); // who reads it answers, with the text that fits
       return;
     }
+    if (error.code?.startsWith('HPE_') && unanswered && request?.complete) {
+      state.last.add(request); // what follows it is nonsense, but it arrived whole and is owed its answer
+      return;
+    }
     const answerable =
       socket.writable &&
       error.code !== 'ECONNRESET' &&
