@@ -90,6 +90,41 @@ function program(io: Io, done: (code: ExitCode) => void): Command {
 
   addOperatorCommands(main, { command, count, io, done });
 
+  const policy = main
+    .command('policy')
+    .description('the rules of duplicate detection: which applies, do they do what is meant, what are they');
+  policyCommand(policy, 'explain', 'print which rule applies to a message and why')
+    .option('--sender <id>', 'the sending access point (its seat id, the CN of its certificate)')
+    .option('--original-sender <participant>', 'such as 0088:7300010000001, with its scheme or without')
+    .option('--recipient <participant>', 'finalRecipient')
+    .option('--process <id>', 'process identifier')
+    .option('--doctype <id>', 'document type identifier')
+    .option('--payload-kind <kind>', 'xml, edifact, x12, pdf, binary or text')
+    .action(async (o: PolicyArguments & ExplainArguments) => {
+      const { explainPolicy } = await import('./commands/policy.ts');
+      const facts = {
+        senderAp: o.sender,
+        originalSender: o.originalSender,
+        finalRecipient: o.recipient,
+        process: o.process,
+        documentType: o.doctype,
+        payloadKind: o.payloadKind,
+      };
+      done(await explainPolicy({ ...policyOptions(o), facts: given(facts) }, io));
+    });
+  policyCommand(policy, 'test', 'try a table of cases, exit 1 when one fails')
+    .argument('<file>', 'the table: TOML, see docs/policy.md')
+    .action(async (file: string, o: PolicyArguments) => {
+      const { testPolicy } = await import('./commands/policy.ts');
+      done(await testPolicy({ ...policyOptions(o), file }, io));
+    });
+  policyCommand(policy, 'show', 'print the rules in force as a file')
+    .option('--shipped', 'the rules that ship with the program, whatever is in force', false)
+    .action(async (o: PolicyArguments & { shipped: boolean }) => {
+      const { showPolicy } = await import('./commands/policy.ts');
+      done(await showPolicy({ ...policyOptions(o), shipped: o.shipped }, io));
+    });
+
   command(main, 'send', 'send a test message, show the answers and verify them')
     .option('--url <url>', 'to where (default: the receiver of the configuration)')
     .option('--repeat <n>', 'send the same bytes this often', count, 1)
@@ -121,6 +156,34 @@ function command(parent: Command, name: string, description: string): Command {
     .option('--json', 'the result as JSON', false);
 }
 
+interface PolicyArguments {
+  readonly config?: string;
+  readonly json: boolean;
+  readonly policy?: string;
+}
+
+type ExplainArguments = Readonly<
+  Partial<Record<'sender' | 'originalSender' | 'recipient' | 'process' | 'doctype' | 'payloadKind', string>>
+>;
+
+function policyCommand(parent: Command, name: string, description: string): Command {
+  return command(parent, name, description).option(
+    '--policy <file>',
+    'rules that are not in force yet (default: duplicates.policy of the configuration)',
+  );
+}
+
+function policyOptions(o: PolicyArguments): { config: string | null; json: boolean; policy: string | null } {
+  return { config: o.config ?? null, json: o.json, policy: o.policy ?? null };
+}
+
+/** Without what was not given. */
+function given<K extends string>(values: Readonly<Record<K, string | undefined>>): Partial<Record<K, string>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<
+    Record<K, string>
+  >;
+}
+
 function count(text: string): number {
   const n = Number(text);
   if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError('It must be a whole number from 1.');
@@ -139,6 +202,7 @@ const FORESEEN: ReadonlySet<string> = new Set([
   'DeliveryError',
   'ServicedListError',
   'SendError',
+  'PolicyError',
 ]);
 
 /** Errors that were foreseen say what to do; of others the operator must be able to send us the stack. */

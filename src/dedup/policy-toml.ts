@@ -20,7 +20,7 @@ export function parsePolicy(text: string, source: string, defaults: RuleValues):
   const problems: string[] = [];
   const notes: string[] = [];
   refuseUnknown(Object.keys(file), ['rule'], 'a policy', (sentence) => problems.push(`${source}: ${sentence}`));
-  const tables = file['rule'] ?? [];
+  const tables = file.rule ?? [];
   if (!isTables(tables)) throw new PolicyError([...problems, `${source}: rules are written as [[rule]] tables.`]);
   const rules = tables.map((table, i) => readRule(table, i + 1, source, problems, notes));
   const names = new Set<string>();
@@ -71,7 +71,7 @@ function readRule(
   problems: string[],
   notes: string[],
 ): Omit<Rule, 'values'> {
-  const given = table['name'];
+  const given = table.name;
   const name = typeof given === 'string' && given !== '' ? given : `rule ${index}`;
   const where = `${source}: ${title({ index, name })}: `;
   const remarks: Remarks = {
@@ -86,7 +86,7 @@ function readRule(
     const value = readValue(key, table[key], remarks);
     if (value !== undefined) own[key] = value;
   }
-  checkShortWindow(own as Partial<RuleValues>, table['allowShortWindow'], remarks);
+  checkShortWindow(own as Partial<RuleValues>, table.allowShortWindow, remarks);
   return { index, name, conditions, own: own as Partial<RuleValues> };
 }
 
