@@ -30,6 +30,7 @@ export async function purge(o: PurgeOptions, io: Io): Promise<ExitCode> {
       now,
       payloadRetention: config.retention.payload,
       evidenceRetention: config.retention.evidence,
+      auditRetention: config.retention.audit,
       dryRun: o.dryRun,
     });
   });

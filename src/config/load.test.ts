@@ -211,6 +211,11 @@ test('staging may be neither the inbox nor inside it, nor around it', async () =
   }
 });
 
+test('decisions are kept longer than the window that they explain', async () => {
+  const problems = await problemsOf('[duplicates]\nwindow = "100d"\n[retention]\naudit = "100d"\n');
+  expect(problems).toEqual([expect.stringContaining('retention.audit')]);
+});
+
 test('nothing in a configuration can be changed', async () => {
   const { config } = await load(null);
   expect(() => Object.assign(config.http, { port: 1 })).toThrow(TypeError);

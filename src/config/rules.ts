@@ -48,6 +48,10 @@ export function contradictions(c: Values, given: ReadonlySet<string>): string[] 
     found.push('limits.buffer, for one request, is larger than limits.buffered, for all of them.');
   if (c.http.headersTimeout > c.http.requestTimeout)
     found.push('http.headersTimeout is longer than http.requestTimeout, which includes it.');
+  if (c.retention.audit <= c.duplicates.window)
+    found.push(
+      'retention.audit must be longer than duplicates.window: a suppression must be explained as long as it happens.',
+    );
   found.push(...transportContradictions(c));
   return found;
 }

@@ -198,6 +198,15 @@ export const configSchema = z.strictObject({
   retention: section({
     payload: duration('30d', 'Payloads are kept this long in the database after they were received.'),
     evidence: duration('400d', 'Envelope, signer and receipts: what proves later who sent what.'),
+    audit: duration('3650d', 'Decisions: longer than the longest window, so that each suppression can be explained.'),
+  }),
+  review: section({
+    maxWaiting: integer(
+      0,
+      { min: 0, max: MANY },
+      'More receipted messages than this waiting for an operator are told by /health/ready.',
+    ),
+    maxAge: duration('24h', 'So is one that waits longer than this.'),
   }),
   limits: section({
     envelope: size('256KiB', 'Largest SOAP envelope.'),
