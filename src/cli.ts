@@ -65,6 +65,14 @@ function program(io: Io, done: (code: ExitCode) => void): Command {
       done(await showMessage({ id, config: o.config ?? null, json: o.json, evidence: o.evidence ?? null }, io));
     });
 
+  command(main, 'refusals', 'list what was refused, latest first: which access point, which message, why')
+    .option('--limit <n>', 'how many', count, 50)
+    .option('--sender <id>', 'only of this access point, authenticated (its seat id, the CN of its certificate)')
+    .action(async (o: { config?: string; json: boolean; limit: number; sender?: string }) => {
+      const { listRefusals } = await import('./commands/refusals.ts');
+      done(await listRefusals({ ...o, config: o.config ?? null }, io));
+    });
+
   command(
     main,
     'purge',
