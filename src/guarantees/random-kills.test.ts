@@ -52,6 +52,7 @@ class Traffic {
 
   stop(): void {
     this.#stopped = true;
+    this.#urls = [];
   }
 
   close(): void {
@@ -60,6 +61,8 @@ class Traffic {
 
   async #sender(): Promise<void> {
     while (!this.#stopped) {
+      // Most of the machine belongs to the processes that start.
+      await sleep(this.#random() * 60);
       const chance = this.#random();
       const known = this.correspondences[Math.floor(this.#random() * this.correspondences.length)];
       if (chance < 0.55 || known === undefined) await this.#sendNew();
@@ -71,7 +74,7 @@ class Traffic {
   async #sendNew(): Promise<void> {
     const size = this.#random();
     // Mostly what fits into a row of the database; some have a content file, and of those some stream.
-    const bytes = size < 0.9 ? 2_000 : size < 0.96 ? 400_000 : 1_200_000;
+    const bytes = size < 0.95 ? 2_000 : size < 0.98 ? 400_000 : 1_200_000;
     const message = await sender.message({ bytes });
     const { messageId, payloadSha256 } = message;
     const one: Correspondence = { messageId, payloadSha256, forms: [] };
@@ -211,6 +214,7 @@ test.concurrent.each([
     const seed = SEED + (how === 'alone' ? 0 : 1);
     console.log(`${how}: ${rounds} kills with QUITTANCE_KILL_SEED=${SEED}`);
     const traffic = new Traffic(seed);
+    onTestFinished(() => traffic.stop());
     const backend = new Backend(site, traffic);
     const check = (): void => {
       backend.poll();
