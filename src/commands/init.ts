@@ -36,6 +36,7 @@ export async function init(o: InitOptions, io: Io): Promise<ExitCode> {
     io.out(`Wrote ${file}, with the TEST certificates of this package. Edit it, then:`);
     io.out(`  quittance check${named}`);
     io.out(`  quittance serve${named}`);
+    io.out('Rules of duplicate detection by sender, document type and the like: quittance policy show > policy.toml');
   }
   return 0;
 }

@@ -48,15 +48,19 @@ export function condition(key: ConditionKey, patterns: readonly string[]): Condi
       const fact = showFact(facts[key]);
       if (found !== undefined) return `${key} ${fact} is like ${JSON.stringify(found)}`;
       const [first, ...others] = written.map((p) => JSON.stringify(p));
-      if (facts[key] === null) return `the message has no ${key}, which must be like ${first}`;
       const more = others.length === 0 ? '' : ` or ${others.length === 1 ? others[0] : `${others.length} others`}`;
+      if (isAbsent(facts[key])) return `the message has no ${key}, which must be like ${first}${more}`;
       return `${key} ${fact} is not like ${first}${more}`;
     },
   };
 }
 
+function isAbsent(fact: Identifier | string | null): fact is null | '' {
+  return fact === null || fact === '';
+}
+
 function formsOf(fact: Identifier | string | null, caseBlind: boolean): string[] {
-  if (fact === null) return [];
+  if (isAbsent(fact)) return [];
   if (typeof fact === 'string') return [fact];
   const { scheme, value } = fact;
   const forms = scheme === '' ? [value] : [`${scheme}::${value}`, value];
