@@ -12,7 +12,7 @@ const UNTIL = date('2045-01-01');
 const rows = [
   ...CAS.map((row) => ({ ...row, commonNames: [row.commonName] })),
   ...LEAVES,
-  ...RESPONDERS.map((row) => ({ ...row, commonNames: [row.commonName] })),
+  ...RESPONDERS.map((row) => ({ ...LEAF_VALIDITY, ...row, commonNames: [row.commonName] })),
 ];
 
 function openssl(...args: string[]): string | null {

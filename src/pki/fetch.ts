@@ -107,5 +107,5 @@ function failure(url: string, why: string, cause?: unknown): PkiError {
 /** `fetch` says only "fetch failed"; what happened is in its cause. */
 function reasonOf(cause: unknown): string {
   const { cause: inner } = cause as { readonly cause?: { readonly code?: string; readonly message?: string } };
-  return inner?.code ?? inner?.message ?? (cause instanceof Error ? cause.message : 'unknown fault');
+  return inner?.message || inner?.code || (cause instanceof Error ? cause.message : 'unknown fault');
 }

@@ -38,15 +38,8 @@ const STATUSES: ReadonlyMap<number, OcspAnswer['status']> = new Map([
   [0xa1, 'revoked'],
   [0x82, 'unknown'],
 ]);
-const REFUSALS = [
-  'successful',
-  'malformedRequest',
-  'internalError',
-  'unassigned',
-  'tryLater',
-  'sigRequired',
-  'unauthorized',
-];
+/** OCSPResponseStatus of RFC 6960 §4.2.1; 4 is not used. */
+const REFUSALS = ['successful', 'malformedRequest', 'internalError', 'tryLater', '4', 'sigRequired', 'unauthorized'];
 
 /**
  * Judges an OCSP response, DER (RFC 6960 §3.2): signed by the CA or by a responder that the CA delegated to, about exactly
