@@ -42,7 +42,7 @@ export class Sources {
     const { failuresPerMinute } = this.#options;
     if (source !== undefined) {
       if (source.inFlight >= this.#options.inFlight) return 'source-busy';
-      if (failuresPerMinute > 0 && this.#failures(source) >= failuresPerMinute) return 'source-failing';
+      if (failuresPerMinute > 0 && !this.#mayFail(source)) return 'source-failing';
     }
     this.#entry(key).inFlight += 1;
     return null;
@@ -65,13 +65,18 @@ export class Sources {
     if (limit === 0) return false;
     const key = sourceOf(address);
     const source = this.#entry(key);
-    const before = this.#failures(source);
-    source.failures = Math.min(before + 1, limit);
+    const before = this.#mayFail(source);
+    source.failures = Math.min(this.#failures(source) + 1, limit);
     source.at = this.#options.now();
     // To the end of the map's order: those that failed longest ago are in front.
     this.#sources.delete(key);
     this.#sources.set(key, source);
-    return before < limit && source.failures >= limit;
+    return before && !this.#mayFail(source);
+  }
+
+  /** Whether there is room for a whole failure more. */
+  #mayFail(source: Source): boolean {
+    return this.#options.failuresPerMinute - this.#failures(source) >= 1;
   }
 
   /** Failures are forgiven evenly over time. */
