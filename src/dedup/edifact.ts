@@ -104,9 +104,10 @@ function readUnb(text: string, s: Separators): InterchangeHeader {
   };
 }
 
-/** 0020 as UNZ repeats it. @param text the segment without its terminator */
-export function referenceOfUnz(text: string, s: Separators, utf8 = false): string {
-  return decode(component(elementsOf(text, s)[2], 0, s), utf8);
+/** 0020 as UNZ repeats it, read as UTF-8 and as ISO 8859-1. @param text the segment without its terminator */
+export function referenceOfUnz(text: string, s: Separators): string[] {
+  const reference = component(elementsOf(text, s)[2], 0, s);
+  return [decode(reference, true), reference];
 }
 
 /** 0048 of UNG. */

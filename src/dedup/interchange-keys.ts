@@ -1,7 +1,7 @@
 import { quote } from '../ebms/quote.ts';
 import type { Identifier } from '../peppol/routing.ts';
 import type { Sbdh } from '../peppol/sbdh.ts';
-import type { InterchangeFinding } from './interchange-reader.ts';
+import type { InterchangeFinding } from './open-interchange.ts';
 import type { RuleValues } from './policy.ts';
 
 /** A key of the second layer, with the content that came under it. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type InterchangeFinding, type InterchangeLimits, InterchangeReader } from './interchange-reader.ts';
+import { type InterchangeLimits, InterchangeReader } from './interchange-reader.ts';
+import type { InterchangeFinding } from './open-interchange.ts';
 
 const sha256 = (octets: string) => createHash('sha256').update(octets, 'latin1').digest('hex');
 

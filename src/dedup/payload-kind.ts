@@ -1,4 +1,4 @@
-import type { PayloadLook } from './interchange-reader.ts';
+import type { PayloadLook } from './interchange-start.ts';
 
 /** What a rule can ask for of the business document. */
 export const PAYLOAD_KINDS = ['xml', 'edifact', 'x12', 'pdf', 'binary', 'text'] as const;

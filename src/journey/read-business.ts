@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { As4Error } from '../as4-error.ts';
-import { type InterchangeFinding, InterchangeReader } from '../dedup/interchange-reader.ts';
+import { InterchangeReader } from '../dedup/interchange-reader.ts';
+import type { InterchangeFinding } from '../dedup/open-interchange.ts';
 import { type PayloadKind, payloadKind } from '../dedup/payload-kind.ts';
 import { gunzip, gunzipWhole } from '../ebms/decompress.ts';
 import { type Sbd, SbdReader } from '../peppol/sbd.ts';
