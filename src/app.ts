@@ -5,6 +5,8 @@ import type { Logger } from 'pino';
 import { crashAt, noCheckpoint } from './checkpoint.ts';
 import type { Config } from './config/schema.ts';
 import { InProgress } from './dedup/in-progress.ts';
+import { policyDefaults } from './dedup/policy.ts';
+import { PolicyFile } from './dedup/policy-file.ts';
 import { type Delivery, folderDelivery } from './delivery/delivery.ts';
 import type { Degradation, Health } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -22,6 +24,7 @@ import { registerPkiMeters } from './pki-meters.ts';
 import { createReceive } from './receive.ts';
 import { openSpool } from './spool.ts';
 import { openSqliteStore } from './store/sqlite.ts';
+import { systemClock } from './store/system-clock.ts';
 import type { Store } from './store/types.ts';
 import { type SpaceWatch, watchSpace } from './watch-space.ts';
 
@@ -74,11 +77,17 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   const databaseFile = config.store.url.replace(/^sqlite:/, '');
   await mkdir(dirname(databaseFile), { recursive: true });
   const serviced = config.serviced.file === '' ? null : await openServiced(config.serviced.file);
+  const policy = await PolicyFile.load(config.duplicates.policy, policyDefaults(config), {
+    now,
+    onChange: ({ version }) => log.info({ version }, 'policy changed'),
+  });
   const store = await openSqliteStore({
     url: config.store.url,
     window: config.duplicates.window,
     crashAt: crashSetting,
     onFatal: fail,
+    clock: { ...systemClock, now },
+    onAuditHash: ({ upTo, hash, since }) => log.info({ upTo, hash, since }, 'audit hash'),
   });
   const space = await watchSpace(dirname(databaseFile), config.store.minFree, now);
   const spool = openSpool(join(dirname(databaseFile), 'spool'), IN_MEMORY, randomUUID);
@@ -124,7 +133,8 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     budget,
     copies: new InProgress(config.http.waiting),
     limits: config.limits,
-    duplicates: config.duplicates,
+    policy: () => policy.policy,
+    rebuilt: config.duplicates.rebuilt,
     sbdh: config.peppol.sbdh,
     waitForCopy: config.http.waitForCopy,
     hasRoom: space.hasRoom,
@@ -194,7 +204,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
           const nobody = { sender: null, messageId: null, claimedMessageId: null, fingerprint: null };
           store.refuse({ at: now(), code: String(status), reason, text, remoteAddress, ...nobody });
         },
-        health: () => health({ store, serviced, space, delivery, revocation, now }),
+        health: () => health({ store, serviced, space, delivery, revocation, policy, now }),
         metrics: metrics.text,
         log,
         newId: randomUUID,
@@ -207,6 +217,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
       await revocation.stop();
       await delivery.stop();
       serviced?.close();
+      policy.close();
       space.stop();
       spool.close();
       await store.close();
@@ -221,6 +232,7 @@ interface HealthSources {
   readonly space: SpaceWatch;
   readonly delivery: Delivery;
   readonly revocation: RevocationWatch;
+  readonly policy: PolicyFile;
   readonly now: () => number;
 }
 
@@ -233,6 +245,9 @@ async function health(s: HealthSources): Promise<Health> {
   const unserviced = s.serviced?.degraded() ?? null;
   if (unserviced !== null) degraded.push({ what: unserviced, since: iso(s.now()) });
   for (const { what, since } of s.revocation.degraded()) degraded.push({ what, since: iso(since) });
+  for (const { what, since } of s.store.degraded()) degraded.push({ what, since: iso(since) });
+  const rules = s.policy.degraded();
+  if (rules !== null) degraded.push({ what: rules, since: iso(s.now()) });
   const counts = await s.store.counts();
   for (const state of ['review', 'unknown', 'undeliverable'] as const) {
     if (counts[state] > 0)

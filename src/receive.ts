@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { As4Error, TransportRefusal } from './as4-error.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { type DuplicatePolicy, policyVersion } from './dedup/window.ts';
+import { decideRule, type Policy } from './dedup/policy.ts';
 import { findEchoId } from './ebms/echo-id.ts';
 import { receiptMessaging } from './ebms/signal.ts';
 import { isPostedSignal } from './ebms/signal-message.ts';
@@ -10,10 +10,15 @@ import { readMessaging, type UserMessage } from './ebms/user-message.ts';
 import type { Answer, IncomingRequest, Receive } from './exchange.ts';
 import { confirmSigner, isStillTrusted } from './journey/confirm-signer.ts';
 import { errorAnswer, SOAP_CONTENT_TYPE, signalMessageId, textAnswer, toRefusal } from './journey/faults.ts';
-import { newMessage } from './journey/new-message.ts';
+import { newMessage, policyFacts } from './journey/new-message.ts';
 import { type OpenedPayloads, openPayloads } from './journey/open-payloads.ts';
 import { type Body, type BodyLimits, type Packaging, takeBody, unpack } from './journey/read-body.ts';
-import { type BusinessLimits, decompressedDigest, readBusinessDocument } from './journey/read-business.ts';
+import {
+  type BusinessDocument,
+  type BusinessLimits,
+  decompressedDigest,
+  readBusinessDocument,
+} from './journey/read-business.ts';
 import { type Arrival, type Recalled, type Recaller, recall } from './journey/recall.ts';
 import { startTrace, type Trace } from './journey/trace.ts';
 import type { BufferBudget } from './mime/buffer.ts';
@@ -22,7 +27,6 @@ import { contentDigest } from './peppol/content-digest.ts';
 import { type CoveredPart, checkCoverage } from './peppol/coverage.ts';
 import { checkProfile } from './peppol/profile.ts';
 import { routingOf } from './peppol/routing.ts';
-import type { Sbd } from './peppol/sbd.ts';
 import { notServiced, type ServicedList } from './peppol/serviced.ts';
 import type { Identity } from './pki/identity.ts';
 import type { RevocationWatch } from './pki/revocation-watch.ts';
@@ -43,7 +47,9 @@ export interface ReceiveOptions extends Recaller {
   readonly spool: Spool;
   readonly budget: BufferBudget;
   readonly limits: BodyLimits & BusinessLimits & { readonly xmlAttachment: number };
-  readonly duplicates: DuplicatePolicy;
+  /** The rules in force now. */
+  readonly policy: () => Policy;
+  readonly rebuilt: NewMessage['rebuilt'];
   readonly sbdh: 'strict' | 'report';
   /** False when new messages must be turned away for want of disk space. */
   readonly hasRoom: () => boolean;
@@ -61,6 +67,7 @@ export type Decision =
   | 'accepted'
   | 'review'
   | 'ping'
+  | 'suppressed'
   | 'duplicate'
   | 'rebuilt'
   | 'signal'
@@ -86,8 +93,6 @@ const NOTHING: Answer = { status: 204, contentType: null, body: null };
 
 /** The whole journey of one message (architecture §2). */
 export function createReceive(o: ReceiveOptions): Receive {
-  const version = policyVersion(o.duplicates);
-
   return async function receive(request) {
     const trace = startTrace(request.remoteAddress);
     let body: Body | null = null;
@@ -165,13 +170,15 @@ export function createReceive(o: ReceiveOptions): Receive {
         contentDigest: digest,
         requestDigest: body.digest,
         receivedAt: o.now(),
-        known: recalled.known,
         warnings: trace.warnings,
         remoteAddress: trace.remoteAddress,
       };
-      const stored = newMessage({ ...facts, receipt: await acquit(message, envelope) }, o.duplicates, version);
+      const policy = o.policy();
+      const decision = decideRule(policy, policyFacts(message, arrival.sender, sbd));
+      const applied = { version: policy.version, decision, rebuilt: o.rebuilt };
+      const stored = newMessage({ ...facts, receipt: await acquit(message, envelope) }, applied);
       trace.step('commit');
-      return await commit(stored);
+      return await commit(stored, trace);
     } finally {
       opened?.discard();
       if (recalled.kind === 'go on') recalled.end?.();
@@ -217,7 +224,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     throw new TransportRefusal(503, 'The receiver is short of disk space. Try again later.', { reason: 'no-room' });
   }
 
-  async function checkBusiness(message: UserMessage, opened: OpenedPayloads, trace: Trace): Promise<Sbd> {
+  async function checkBusiness(message: UserMessage, opened: OpenedPayloads, trace: Trace): Promise<BusinessDocument> {
     const [leading] = opened.payloads;
     if (!leading) throw new As4Error('EBMS:0004', 'The message has no payload', { reason: 'no-payload' });
     const sbd = await readBusinessDocument(leading, o.sbdh, o.limits);
@@ -229,7 +236,11 @@ export function createReceive(o: ReceiveOptions): Receive {
     return sbd;
   }
 
-  async function digestContent(message: UserMessage, sbd: Sbd | null, opened: OpenedPayloads): Promise<Buffer> {
+  async function digestContent(
+    message: UserMessage,
+    sbd: BusinessDocument | null,
+    opened: OpenedPayloads,
+  ): Promise<Buffer> {
     if (sbd === null) return contentDigest({ ping: true });
     const further: Buffer[] = [];
     for (const payload of opened.payloads.slice(1)) further.push(await decompressedDigest(payload, o.limits));
@@ -249,17 +260,22 @@ export function createReceive(o: ReceiveOptions): Receive {
     return { status: 200, contentType: SOAP_CONTENT_TYPE, body: Buffer.from(soap, 'utf8') };
   }
 
-  async function commit(message: NewMessage): Promise<Outcome> {
+  async function commit(message: NewMessage, trace: Trace): Promise<Outcome> {
     o.checkpoint('before-commit');
     const outcome = await o.store.accept(message);
     o.checkpoint('after-commit');
     switch (outcome.kind) {
       case 'accepted':
-        if (message.purpose === 'deliver') o.wakeDelivery();
-        return {
-          answer: outcome.answer,
-          decision: message.purpose === 'deliver' ? 'accepted' : message.purpose === 'test' ? 'ping' : 'review',
-        };
+        trace.warnings.push(...outcome.warnings);
+        if (message.purpose === 'test') return { answer: outcome.answer, decision: 'ping' };
+        if (outcome.decision === 'review') return { answer: outcome.answer, decision: 'review' };
+        o.wakeDelivery();
+        return { answer: outcome.answer, decision: 'accepted' };
+      case 'suppressed':
+        trace.warnings.push(...outcome.warnings);
+        return { answer: outcome.answer, decision: 'suppressed' };
+      case 'held':
+        return { answer: outcome.answer, decision: 'review' };
       case 'duplicate':
       case 'rebuilt':
         return { answer: outcome.answer, decision: outcome.kind };
@@ -269,6 +285,11 @@ export function createReceive(o: ReceiveOptions): Receive {
           'A message with this MessageId and another content was received before; a new message needs a new MessageId',
           { reason: 'message-id-conflict' },
         );
+      case 'stale':
+        throw new As4Error('EBMS:0004', 'eb:Timestamp is older than the period for which messages are accepted', {
+          detail: 'eb:Timestamp too old',
+          reason: 'stale-timestamp',
+        });
     }
   }
 
@@ -348,6 +369,7 @@ const STATE_AFTER: Readonly<Record<Decision, string | undefined>> = {
   accepted: 'received',
   review: 'review',
   ping: 'test',
+  suppressed: 'suppressed',
   duplicate: 'suppressed',
   rebuilt: 'suppressed',
   signal: undefined,

@@ -125,6 +125,7 @@ test('purge with --dry-run says what would go and removes nothing; without, the 
     messages: 1,
     payloads: 0,
     evidence: 1,
+    decisions: 0,
     files: 0,
   });
   const both = io();

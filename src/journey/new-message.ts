@@ -1,12 +1,12 @@
-import { As4Error } from '../as4-error.ts';
-import type { DuplicatePolicy } from '../dedup/window.ts';
-import { isFromTheFuture, isStale } from '../dedup/window.ts';
+import { type InterchangeKey, interchangeKeys, interchangeWarnings } from '../dedup/interchange-keys.ts';
+import type { PolicyFacts, RuleDecision } from '../dedup/policy.ts';
+import { isFromTheFuture } from '../dedup/window.ts';
 import type { UserMessage } from '../ebms/user-message.ts';
 import { routingOf } from '../peppol/routing.ts';
-import type { Sbd } from '../peppol/sbd.ts';
-import type { NewMessage, Routing, SecondLayerKey, StoredAnswer } from '../store/types.ts';
+import type { NewMessage, Routing, StoredAnswer } from '../store/types.ts';
 import type { VerifiedEnvelope } from '../wss/verify.ts';
 import type { OpenedPayload } from './open-payloads.ts';
+import type { BusinessDocument } from './read-business.ts';
 
 export interface MessageFacts {
   readonly message: UserMessage;
@@ -14,38 +14,65 @@ export interface MessageFacts {
   readonly envelopeBytes: Buffer;
   readonly payloads: readonly OpenedPayload[];
   /** Null for a ping. */
-  readonly sbd: Sbd | null;
+  readonly sbd: BusinessDocument | null;
   readonly contentDigest: Buffer;
   readonly receipt: StoredAnswer;
   readonly requestDigest: Buffer | null;
   readonly receivedAt: number;
-  /** The id is in the log already, with other references: it cannot be a replay of something purged. */
-  readonly known: boolean;
   readonly warnings: readonly string[];
   readonly remoteAddress: string;
 }
 
-/** Everything that the one transaction stores of a message (architecture §3). */
-export function newMessage(f: MessageFacts, policy: DuplicatePolicy, version: string): NewMessage {
+/** What holds for a message: the policy's version, the rule that matched, and what is not a matter of rules. */
+export interface AppliedPolicy {
+  readonly version: string;
+  readonly decision: Pick<RuleDecision, 'rule' | 'values'>;
+  readonly rebuilt: NewMessage['rebuilt'];
+}
+
+/** What the rules of a policy may ask. */
+export function policyFacts(message: UserMessage, senderAp: string, sbd: BusinessDocument | null): PolicyFacts {
+  const business = sbd === null ? null : routingOf(message);
+  return {
+    senderAp,
+    originalSender: business?.sender ?? null,
+    finalRecipient: business?.receiver ?? null,
+    process: business?.process ?? null,
+    documentType: business?.documentType ?? null,
+    payloadKind: sbd?.payloadKind ?? null,
+  };
+}
+
+/** Everything that the one transaction decides on and stores of a message (architecture §3). */
+export function newMessage(f: MessageFacts, policy: AppliedPolicy): NewMessage {
   const { messageInfo } = f.message;
   const { certificate, chain, commonName } = f.envelope.signer;
-  const timing = judgeTimestamp(f, policy);
+  const { values, rule } = policy.decision;
   return {
     sender: commonName,
     messageId: messageInfo.messageId,
-    purpose: f.sbd === null ? 'test' : timing.purpose,
+    purpose: f.sbd === null ? 'test' : 'deliver',
     ebTimestamp: messageInfo.timestampMs,
     ebTimestampText: messageInfo.timestamp,
     receivedAt: f.receivedAt,
-    window: policy.window,
-    policyVersion: version,
+    window: values.window,
+    policyVersion: policy.version,
+    rule,
+    conflict: values.onConflict,
+    outsideWindow: values.outsideWindow,
+    staleTimestamp: values.staleTimestamp,
+    afterPowerLoss: values.afterPowerLoss,
     referenceSet: f.envelope.referenceSet,
     contentDigest: f.contentDigest,
     // The parts of a ping were opened to be verified; nobody will ever want them.
     payloads: f.sbd === null ? [] : f.payloads.map(payload),
     routing: routing(f.message, f.sbd),
-    keys: secondLayerKeys(f),
-    warnings: [...f.envelope.signer.warnings, ...f.warnings, ...timing.warnings],
+    interchanges: {
+      keys: secondLayerKeys(f, policy),
+      onConflict: values.onInterchangeConflict,
+      replacePending: values.replacePending,
+    },
+    warnings: [...f.envelope.signer.warnings, ...f.warnings, ...ownWarnings(f)],
     signer: { fingerprint: certificate.fingerprint, chain: chain.map(({ der }) => der) },
     envelope: f.envelopeBytes,
     receipt: f.receipt,
@@ -60,27 +87,14 @@ function payload({ part, sha256, bytes, data }: OpenedPayload): NewMessage['payl
   return { href, mimeType, characterSet, compressed, sha256, bytes, data };
 }
 
-/** A message that cannot be told from a replay of something purged goes where the configuration says (architecture §3). */
-function judgeTimestamp(
-  f: MessageFacts,
-  policy: DuplicatePolicy,
-): { purpose: 'deliver' | 'review'; warnings: string[] } {
-  const at = f.message.messageInfo.timestampMs;
-  if (isFromTheFuture(at, f.receivedAt)) {
-    return { purpose: 'deliver', warnings: ['eb:Timestamp is more than an hour in the future'] };
-  }
-  if (f.known || !isStale(at, f.receivedAt, policy)) return { purpose: 'deliver', warnings: [] };
-  const warning = 'eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged';
-  if (policy.staleTimestamp === 'refuse' && f.sbd !== null) {
-    throw new As4Error('EBMS:0004', 'eb:Timestamp is older than the period for which messages are accepted', {
-      detail: 'eb:Timestamp too old',
-      reason: 'stale-timestamp',
-    });
-  }
-  return { purpose: policy.staleTimestamp === 'review' ? 'review' : 'deliver', warnings: [warning] };
+function ownWarnings({ message, receivedAt, sbd }: MessageFacts): string[] {
+  const future = isFromTheFuture(message.messageInfo.timestampMs, receivedAt)
+    ? ['eb:Timestamp is more than an hour in the future']
+    : [];
+  return sbd === null ? future : [...future, ...interchangeWarnings(sbd.interchanges, sbd.unrecordedInterchanges)];
 }
 
-function routing(message: UserMessage, sbd: Sbd | null): Routing {
+function routing(message: UserMessage, sbd: BusinessDocument | null): Routing {
   const { service, action, conversationId } = message.collaborationInfo;
   const business = sbd === null ? null : routingOf(message);
   return {
@@ -99,10 +113,12 @@ function routing(message: UserMessage, sbd: Sbd | null): Routing {
   };
 }
 
-/** Scoped by who signed and who is named as sender, so that no partner can block another's references. */
-function secondLayerKeys({ sbd, envelope, message }: MessageFacts): SecondLayerKey[] {
-  if (sbd === null || !sbd.header.instanceIdentifier) return [];
-  const { sender } = routingOf(message);
-  const scope = JSON.stringify([envelope.signer.commonName, sender.scheme, sender.value.toLowerCase()]);
-  return [{ layer: 'sbdh', scope, key: sbd.header.instanceIdentifier }];
+function secondLayerKeys({ sbd, envelope, message }: MessageFacts, policy: AppliedPolicy): InterchangeKey[] {
+  if (sbd === null) return [];
+  const facts = {
+    senderAp: envelope.signer.commonName,
+    originalSender: routingOf(message).sender,
+    documentDigest: sbd.document.sha256,
+  };
+  return interchangeKeys(facts, sbd.interchanges, sbd.header, policy.decision.values);
 }

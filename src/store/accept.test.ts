@@ -134,15 +134,6 @@ describe('accept', () => {
     expect(await store.counts()).toMatchObject({ review: 1, received: 0, delivered: 0 });
     expect((await store.messages({ limit: 10 })).map((m) => m.state)).toEqual(['test', 'review']);
   });
-
-  test('a second-layer key belongs to the first message that brought it, and stops nobody', async () => {
-    const store = await fixture.open();
-    const keys = [{ layer: 'sbdh', scope: 's', key: 'k' }] as const;
-    await store.accept(sampleMessage('m1', { keys }));
-    expect(await store.accept(sampleMessage('m2', { keys }))).toMatchObject({ kind: 'accepted' });
-    expect(fixture.rows(`SELECT message FROM key WHERE layer = 'sbdh'`)).toEqual([{ message: 1 }]);
-    expect(fixture.value('SELECT second_keys FROM message WHERE id = 2')).toBe(JSON.stringify(keys));
-  });
 });
 
 describe('the window', () => {
@@ -194,7 +185,7 @@ describe('the window', () => {
     expect(await store.findRequest(message.requestDigest!, at)).not.toBeNull();
     expect(await store.find(message, message.referenceSet, at, 12 * day)).toBeNull();
     expect(await store.accept({ ...message, receivedAt: at, window: 20 * day })).toMatchObject({ kind: 'duplicate' });
-    expect(fixture.value(`SELECT expires_at FROM key WHERE layer = 'message'`)).toBe(noon + 20 * day);
+    expect(fixture.value(`SELECT expires_at FROM message_key`)).toBe(noon + 20 * day);
   });
 
   test('a shortened window does not cut', async () => {
@@ -203,6 +194,6 @@ describe('the window', () => {
     const at = noon + 9 * day;
     expect(await store.find(message, message.referenceSet, at)).not.toBeNull();
     expect(await store.accept({ ...message, receivedAt: at, window: day })).toMatchObject({ kind: 'duplicate' });
-    expect(fixture.value(`SELECT expires_at FROM key WHERE layer = 'message'`)).toBe(noon + 10 * day);
+    expect(fixture.value(`SELECT expires_at FROM message_key`)).toBe(noon + 10 * day);
   });
 });

@@ -1,24 +1,47 @@
 import type { Db } from './database.ts';
-import type { Operation } from './protocol.ts';
-import type { MessageKey, Refusal } from './types.ts';
+import type { Actor } from './operator-types.ts';
+import type { MessageKey } from './types.ts';
 
 /** Suppressions of a message that get a decision row each; later ones are counted by the hour (architecture §3). */
 export const suppressionRows = 100;
-/** Refusals kept; a flood of them must not fill the disk. */
-export const refusalRing = 100_000;
 const hourMs = 3_600_000;
 
+/** One row of the audit; absent parts are null. No payload, no secret. */
+export interface Decision {
+  readonly at: number;
+  readonly decision: string;
+  readonly message: number | null;
+  readonly id: MessageKey | null;
+  readonly layer?: string | null;
+  readonly key?: string | null;
+  readonly rule?: string | null;
+  readonly policyVersion?: string | null;
+  readonly before?: string | null;
+  readonly after?: string | null;
+  readonly existing?: { readonly id: number; readonly messageId: string } | null;
+  readonly windowExpires?: number | null;
+  readonly remoteAddress?: string | null;
+  readonly fingerprint?: string | null;
+  readonly referenceSet?: Uint8Array | null;
+  readonly actor?: Actor | null;
+  /** Why, when nobody ordered it. */
+  readonly reason?: string | null;
+  readonly detail?: object | null;
+}
+
 export interface Audit {
-  decide(at: number, message: number | null, key: MessageKey | null, decision: string, detail: object): void;
+  decide(d: Decision): void;
   /** Counts one more copy of a message and records it, as a row of its own or in the hour's counter. */
-  suppressed(at: number, message: number, key: MessageKey, decision: string, detail: object): void;
+  suppressed(d: Decision & { readonly message: number }): void;
   /** Only the hour's counter. */
   counted(at: number, message: number, decision: string): void;
 }
 
 export function prepareAudit(db: Db): Audit {
   const insert = db.prepare(
-    'INSERT INTO decision (at, message, sender, message_id, decision, detail) VALUES (?, ?, ?, ?, ?, ?)',
+    `INSERT INTO decision (at, message, sender, message_id, layer, key, decision, rule, policy_version, state_before, state_after,
+       existing, existing_message_id, window_expires, remote_address, fingerprint, reference_set, actor, os_user, host, reason, detail)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const count = db
     .prepare('UPDATE message SET suppressions = suppressions + 1 WHERE id = ? RETURNING suppressions')
@@ -28,82 +51,23 @@ export function prepareAudit(db: Db): Audit {
      ON CONFLICT DO UPDATE SET count = count + 1, last_at = excluded.last_at`,
   );
   const audit: Audit = {
-    decide(at, message, key, decision, detail) {
-      insert.run(at, message, key?.sender ?? null, key?.messageId ?? null, decision, JSON.stringify(detail));
+    decide({ at, decision, message, id, actor = null, existing = null, detail = null, ...d }) {
+      const what = [at, message, id?.sender ?? null, id?.messageId ?? null, d.layer ?? null, d.key ?? null, decision];
+      const by = [d.rule ?? null, d.policyVersion ?? null, d.before ?? null, d.after ?? null];
+      const compared = [existing?.id ?? null, existing?.messageId ?? null, d.windowExpires ?? null];
+      const evidence = [d.remoteAddress ?? null, d.fingerprint ?? null, d.referenceSet ?? null];
+      const who = [actor?.by ?? null, actor?.osUser ?? null, actor?.host ?? null, actor?.reason ?? d.reason ?? null];
+      insert.run(...what, ...by, ...compared, ...evidence, ...who, detail === null ? null : JSON.stringify(detail));
     },
-    suppressed(at, message, key, decision, detail) {
-      const copies = count.get(message) as number | undefined;
+    suppressed(d) {
+      const copies = count.get(d.message) as number | undefined;
       // Purged between the answer and this record: the decision row still tells of it.
-      if (copies === undefined || copies <= suppressionRows) audit.decide(at, message, key, decision, detail);
-      else audit.counted(at, message, decision);
+      if (copies === undefined || copies <= suppressionRows) audit.decide(d);
+      else audit.counted(d.at, d.message, d.decision);
     },
     counted(at, message, decision) {
       counter.run(message, at - (at % hourMs), decision, at);
     },
   };
   return audit;
-}
-
-/** `suppress`: a copy was answered with the stored receipt. */
-export function prepareSuppress(db: Db, audit: Audit): Operation<'suppress'> {
-  const receiptOf = db.prepare('SELECT id FROM receipt WHERE message = ? AND reference_set = ?').pluck();
-  const remember = prepareRemember(db);
-  return {
-    writes: true,
-    run(s, blob) {
-      const { fingerprint, remoteAddress, how } = s;
-      audit.suppressed(s.at, s.id, s, 'suppress', { how, fingerprint, remoteAddress });
-      if (s.requestDigest !== null) {
-        const receipt = receiptOf.get(s.id, blob(s.referenceSet)) as number | undefined;
-        if (receipt !== undefined) remember(blob(s.requestDigest), receipt, s.id);
-      }
-      return null;
-    },
-  };
-}
-
-/** Bodies remembered for a message, for the shortcut; more of them are honest but not worth a row. */
-const requestsPerMessage = 50;
-
-export function prepareRemember(db: Db): (digest: Buffer, receipt: number, message: number) => void {
-  const count = db.prepare('SELECT count(*) FROM request WHERE message = ?').pluck();
-  // The same bytes again after their window: they now belong to the newer message.
-  const insert = db.prepare(
-    `INSERT INTO request (digest, receipt, message) VALUES (?, ?, ?)
-     ON CONFLICT DO UPDATE SET receipt = excluded.receipt, message = excluded.message`,
-  );
-  return (digest, receipt, message) => {
-    if ((count.get(message) as number) < requestsPerMessage) insert.run(digest, receipt, message);
-  };
-}
-
-/** The ring of refusals: written in batches, the oldest go in the same transaction. */
-export function prepareRefusals(
-  db: Db,
-  ring: number,
-): { refuse: Operation<'refuse'>; refusals: Operation<'refusals'> } {
-  const insert = db.prepare(
-    `INSERT INTO refusal (at, code, reason, text, remote_address, sender, message_id, claimed_message_id, fingerprint)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const trim = db.prepare('DELETE FROM refusal WHERE id <= ?');
-  const newest = db.prepare(
-    `SELECT at, code, reason, text, remote_address AS remoteAddress, sender, message_id AS messageId,
-       claimed_message_id AS claimedMessageId, fingerprint FROM refusal ORDER BY id DESC LIMIT ?`,
-  );
-  return {
-    refuse: {
-      writes: true,
-      run(rows) {
-        let last: number | bigint = 0;
-        for (const r of rows) {
-          const values = [r.at, r.code, r.reason, r.text, r.remoteAddress, r.sender, r.messageId, r.claimedMessageId];
-          last = insert.run(...values, r.fingerprint).lastInsertRowid;
-        }
-        trim.run(Number(last) - ring);
-        return null;
-      },
-    },
-    refusals: { writes: false, run: ({ limit }) => newest.all(limit) as Refusal[] },
-  };
 }

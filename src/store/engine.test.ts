@@ -10,13 +10,17 @@ import { wireMessage } from './wire.ts';
 describe('the engine', () => {
   const fixture = storeFixture();
   const engine = (o: Partial<EngineOptions> = {}) =>
-    new Engine({ path: fixture.path, contentDir: fixture.directory, refusalRing: 10, ...o });
+    new Engine({ path: fixture.path, contentDir: fixture.directory, refusalRing: 10, exceptionsPerHour: 10, ...o });
 
   function batch(messages: readonly NewMessage[]): WireBatch {
     const blobs: Uint8Array[] = [];
     const calls = messages.map((m) => {
       const firstBlob = blobs.length;
-      return { name: 'accept' as const, args: wireMessage(m, [], (b) => blobs.push(b) - 1 - firstBlob), firstBlob };
+      return {
+        name: 'accept' as const,
+        args: wireMessage(m, [], m.receivedAt, (b) => blobs.push(b) - 1 - firstBlob),
+        firstBlob,
+      };
     });
     const offsets = [0];
     for (const b of blobs) offsets.push(offsets.at(-1)! + b.length);
@@ -47,7 +51,7 @@ describe('the engine', () => {
     const bad = sampleMessage('b', { purpose: 'nonsense' as never });
     expect(kinds(run(e, batch([sampleMessage('a'), bad, sampleMessage('c')])))).toEqual(['accepted', 'io', 'accepted']);
     expect(fixture.rows('SELECT message_id FROM message')).toEqual([{ message_id: 'a' }, { message_id: 'c' }]);
-    expect(fixture.value(`SELECT count(*) FROM key WHERE layer = 'message'`)).toBe(2);
+    expect(fixture.value(`SELECT count(*) FROM message_key`)).toBe(2);
     e.close();
   });
 

@@ -59,7 +59,8 @@ export class Engine {
       // A full disk or an I/O error can roll back everything: nobody in this group has been stored.
       if (!this.#db.inTransaction) return this.#rolledBack(calls, replies);
     }
-    this.#checkpoint('before-commit');
+    const counted = calls.some((c) => this.#operation(c).writes && !this.#operation(c).housekeeping);
+    if (counted) this.#checkpoint('before-commit');
     try {
       const commit = () => void this.#control.commit.run();
       if (this.#options.commit) this.#options.commit(commit);
@@ -69,7 +70,7 @@ export class Engine {
     }
     this.commits++;
     this.#unchecked += batch.bytes.byteLength + calls.length * bytesPerWrite;
-    this.#checkpoint('after-commit');
+    if (counted) this.#checkpoint('after-commit');
     return replies;
   }
 
@@ -169,13 +170,15 @@ export class Engine {
     if (this.isRead(call)) return this.#call(batch, call);
     if (call.name !== 'accept') return failure(failed);
     const m = call.args as WireMessage;
-    const { sender, messageId, referenceSet, receivedAt: now, window } = m;
+    const { sender, messageId, referenceSet, now, window } = m;
     const blob = blobsOf(batch, call);
     const known = this.#operations.find.run({ sender, messageId, referenceSet, now, window }, blob);
     if (!known?.receipt) return failure(failed);
-    const own = known.receivedAt === now && blob(m.body).equals(known.receipt.body);
-    if (own) return { value: { kind: 'accepted', id: known.id, outsideWindow: false } };
-    return { value: { kind: 'duplicate', id: known.id, answer: known.receipt } };
+    const { id, receipt } = known;
+    const own = known.receivedAt === m.receivedAt && blob(m.body).equals(receipt.body);
+    // How exactly it was decided is in the audit; the answer and the hand-over are the same.
+    const accepted = { kind: 'accepted', id, decision: 'allow', outsideWindow: false, warnings: [], supersedes: null };
+    return { value: own ? accepted : { kind: 'duplicate', id, answer: receipt } };
   }
 }
 

@@ -28,6 +28,8 @@ export const migrations: readonly string[] = [
     policy_version TEXT NOT NULL,
     outside_window INTEGER NOT NULL,
     supersedes TEXT,
+    after_power_loss TEXT,
+    duplicate_of INTEGER, -- the message whose interchanges this one repeats
     suppressions INTEGER NOT NULL DEFAULT 0,
     expired_at INTEGER,
     remote_address TEXT NOT NULL,
@@ -36,20 +38,35 @@ export const migrations: readonly string[] = [
     warnings TEXT NOT NULL
   ) STRICT;
   CREATE INDEX message_by_message_id ON message (message_id);
+  CREATE INDEX message_duplicate ON message (duplicate_of) WHERE duplicate_of IS NOT NULL;
   CREATE INDEX message_by_sender ON message (sender);
   CREATE INDEX message_expired ON message (received_at) WHERE expired_at IS NOT NULL;
 
   -- base: max(received_at, eb_timestamp), kept so that a lengthened window can extend expires_at = base + window
-  CREATE TABLE key (
-    layer TEXT NOT NULL,
-    scope TEXT NOT NULL,
-    key TEXT NOT NULL,
+  CREATE TABLE message_key (
+    sender TEXT NOT NULL,
+    message_id TEXT NOT NULL,
     message INTEGER NOT NULL,
     base INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
-    PRIMARY KEY (layer, scope, key)
+    PRIMARY KEY (sender, message_id)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX key_by_expiry ON key (expires_at);
+  CREATE INDEX message_key_by_expiry ON message_key (expires_at);
+
+  -- every content that came under a key: a repeat is compared with all of them that no operator rejected
+  CREATE TABLE interchange (
+    layer TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    content_digest BLOB NOT NULL,
+    message INTEGER NOT NULL,
+    date_time TEXT,
+    base INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    rejected INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (layer, scope, key, content_digest, message)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX interchange_by_expiry ON interchange (expires_at);
 
   CREATE TABLE receipt (
     id INTEGER PRIMARY KEY,
@@ -97,33 +114,62 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX evidence_by_time ON evidence (at);
 
+  -- state: 'evidence' (its sender was told failure), 'dismissed' (that, once an operator has seen it), 'review', 'approved' (copy is the
+  -- message made of it), 'rejected'
   CREATE TABLE held (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     sender TEXT NOT NULL,
     message_id TEXT NOT NULL,
     content_digest BLOB NOT NULL,
     message INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    copy INTEGER,
     reference_set BLOB NOT NULL,
     chain TEXT NOT NULL,
     first_at INTEGER NOT NULL,
     last_at INTEGER NOT NULL,
     repeats INTEGER NOT NULL DEFAULT 0,
+    eb_timestamp INTEGER NOT NULL,
+    eb_timestamp_text TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    policy_version TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    window INTEGER NOT NULL,
     remote_address TEXT NOT NULL,
     routing TEXT NOT NULL,
+    second_keys TEXT NOT NULL,
+    warnings TEXT NOT NULL,
     envelope BLOB NOT NULL,
     UNIQUE (sender, message_id, content_digest)
   ) STRICT;
   CREATE INDEX held_by_time ON held (last_at);
+  CREATE INDEX held_waiting ON held (id) WHERE state = 'review' OR state = 'evidence';
+  CREATE INDEX held_by_message ON held (message);
+  CREATE TABLE held_receipt (
+    held INTEGER NOT NULL REFERENCES held ON DELETE CASCADE,
+    reference_set BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    chain TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    content_type TEXT NOT NULL,
+    body BLOB NOT NULL,
+    envelope BLOB NOT NULL,
+    UNIQUE (held, reference_set)
+  ) STRICT;
   CREATE TABLE held_payload (
     held INTEGER NOT NULL REFERENCES held ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,
     href TEXT NOT NULL,
     mime_type TEXT NOT NULL,
+    character_set TEXT,
+    compressed INTEGER NOT NULL,
     sha256 BLOB NOT NULL,
     bytes INTEGER NOT NULL,
+    file TEXT,
     data BLOB,
     UNIQUE (held, ordinal)
   ) STRICT;
+  CREATE INDEX held_payload_file ON held_payload (file) WHERE file IS NOT NULL;
 
   CREATE TABLE outbox (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -143,17 +189,45 @@ export const migrations: readonly string[] = [
     WHERE ${openCondition};
 
   CREATE TABLE decision (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     at INTEGER NOT NULL,
     message INTEGER,
     sender TEXT,
     message_id TEXT,
+    layer TEXT,
+    key TEXT,
     decision TEXT NOT NULL,
-    detail TEXT NOT NULL -- JSON
+    rule TEXT,
+    policy_version TEXT,
+    state_before TEXT,
+    state_after TEXT,
+    existing INTEGER,
+    existing_message_id TEXT,
+    window_expires INTEGER,
+    remote_address TEXT,
+    fingerprint TEXT,
+    reference_set BLOB,
+    actor TEXT,
+    os_user TEXT,
+    host TEXT,
+    reason TEXT,
+    detail TEXT -- JSON
   ) STRICT;
   CREATE INDEX decision_by_message ON decision (message);
+  CREATE INDEX decision_by_actor ON decision (at) WHERE actor IS NOT NULL;
+  -- the running hash over it, and up to where rows were purged: there the chain restarts with the hash on record
+  CREATE TABLE audit_hash (up_to INTEGER PRIMARY KEY, hash TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+  CREATE TABLE audit_checkpoint (up_to INTEGER PRIMARY KEY, hash TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
   CREATE TRIGGER decision_no_update BEFORE UPDATE ON decision BEGIN SELECT RAISE(ABORT, 'decision is append-only'); END;
-  CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision BEGIN SELECT RAISE(ABORT, 'decision is append-only'); END;
+  CREATE TRIGGER decision_no_delete BEFORE DELETE ON decision
+    WHEN OLD.id > coalesce((SELECT max(up_to) FROM audit_checkpoint), 0)
+    BEGIN SELECT RAISE(ABORT, 'decision is append-only'); END;
+  CREATE TRIGGER audit_checkpoint_no_update BEFORE UPDATE ON audit_checkpoint
+    BEGIN SELECT RAISE(ABORT, 'audit_checkpoint is append-only'); END;
+  CREATE TRIGGER audit_checkpoint_no_delete BEFORE DELETE ON audit_checkpoint
+    BEGIN SELECT RAISE(ABORT, 'audit_checkpoint is append-only'); END;
+
+  CREATE TABLE heartbeat (at INTEGER PRIMARY KEY) STRICT;
 
   CREATE TABLE suppression (
     message INTEGER NOT NULL REFERENCES message ON DELETE CASCADE,

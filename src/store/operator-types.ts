@@ -11,7 +11,8 @@ export interface Actor {
 /**
  * Something that waits for an operator. Its id is what `review` takes:
  * - `message`: receipted and kept back (state `review`); id: the message's row id as text.
- * - `held`: another content under a known MessageId. `told` says what its sender was told; id: `held-<n>`.
+ * - `held`: another content under a known MessageId. `told` says what its sender was told; id: `held-<n>`. One that is only evidence
+ *   waits until an operator has seen and rejected it.
  * - `unknown`, `undeliverable`: a hand-over whose fate is not known, or that failed for good; id as `message`.
  */
 export interface ReviewItem extends MessageKey {

@@ -28,7 +28,7 @@ describe('the outbox', () => {
       { number: 2, directory: 'b', bootId: 'boot2' },
     ]);
     expect(fixture.value(`SELECT detail FROM decision WHERE decision = 'refusedTransition'`)).toBe(
-      '{"number":1,"event":"handOver","state":"handingOver"}',
+      '{"number":1,"event":"handOver"}',
     );
   });
 

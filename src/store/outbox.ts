@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Audit } from './audit.ts';
 import type { Db } from './database.ts';
 import { openCondition } from './migrations.ts';
 import type { OperationTable } from './protocol.ts';
-import { type HandOverEvent, maxAttempts, nextState, openStates } from './states.ts';
+import { maxAttempts, openStates } from './states.ts';
+import type { Transitions } from './transitions.ts';
 import type { HandOver, HandOverState, Routing, StoredPayload } from './types.ts';
 
 type OutboxOperation =
@@ -35,26 +35,23 @@ interface OutboxRow {
   warnings: string;
   outsideWindow: number;
   supersedes: string | null;
+  afterPowerLoss: 'deliver' | 'review' | null;
 }
 interface PayloadRow extends Omit<StoredPayload, 'compressed' | 'data'> {
   compressed: number;
   file: string | null;
   data: Buffer | null;
 }
-/** Columns of a row that an event may change besides its state; absent: left as it is. */
-interface Changes {
-  bootId?: string | null;
-  directory?: string | null;
-  attempts?: number;
-  reason?: string;
-  possibleDuplicate?: 1;
-}
-
-/** Every change of a hand-over's state, each decided by the one table in `states.ts` (architecture §4). */
-export function prepareOutbox(db: Db, audit: Audit, contentDir: string): Pick<OperationTable, OutboxOperation> {
+/** The delivery's part: what is to be handed over, and what became of it (architecture §4). */
+export function prepareOutbox(
+  db: Db,
+  { apply, current }: Transitions,
+  contentDir: string,
+): Pick<OperationTable, OutboxOperation> {
   const columns = `o.number, o.message, o.state, o.boot_id AS bootId, o.directory, o.attempts, o.redelivery, o.reason,
     o.possible_duplicate AS possibleDuplicate, m.sender, m.message_id AS messageId, m.eb_timestamp_text AS ebTimestampText,
-    m.received_at AS receivedAt, m.routing, m.warnings, m.outside_window AS outsideWindow, m.supersedes`;
+    m.received_at AS receivedAt, m.routing, m.warnings, m.outside_window AS outsideWindow, m.supersedes,
+    m.after_power_loss AS afterPowerLoss`;
   const inOpenState = db.prepare(
     `SELECT ${columns} FROM outbox o JOIN message m ON m.id = o.message
      WHERE state = ? AND ${openCondition} ORDER BY number LIMIT ?`,
@@ -66,34 +63,11 @@ export function prepareOutbox(db: Db, audit: Audit, contentDir: string): Pick<Op
     `SELECT ordinal, href, mime_type AS mimeType, character_set AS characterSet, compressed, sha256, bytes, file, data
      FROM payload WHERE message = ? ORDER BY ordinal`,
   );
-  const current = db.prepare(
-    `SELECT o.state, o.attempts, o.boot_id AS bootId, o.directory, o.reason, o.possible_duplicate AS possibleDuplicate,
-       o.message, m.sender, m.message_id AS messageId FROM outbox o JOIN message m ON m.id = o.message WHERE o.number = ?`,
-  );
-  const update = db.prepare(
-    'UPDATE outbox SET state = ?, at = ?, boot_id = ?, directory = ?, attempts = ?, reason = ?, possible_duplicate = ? WHERE number = ?',
-  );
   const readMarker = db.prepare('SELECT value FROM setting WHERE name = ?').pluck();
   const writeMarker = db.prepare(
     'INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   );
   const highest = db.prepare(`SELECT seq FROM sqlite_sequence WHERE name = 'outbox'`).pluck();
-
-  /** Applies an event to a hand-over; one that is gone (purged) is past them all. What the table does not allow changes nothing and is recorded. Gives the state now and whether it applied. */
-  function apply(number: number, event: HandOverEvent, at: number, changes: (row: OutboxRow) => Changes) {
-    const row = current.get(number) as OutboxRow | undefined;
-    const next = row ? nextState(row.state, event) : null;
-    if (!row || next === null) {
-      const detail = { number, event, state: row?.state ?? null };
-      audit.decide(at, row?.message ?? null, row ?? null, 'refusedTransition', detail);
-      return { state: row?.state ?? ('superseded' as const), applied: false };
-    }
-    const { bootId, directory, attempts, reason, possibleDuplicate } = { ...row, ...changes(row) };
-    update.run(next, at, bootId, directory, attempts, reason, possibleDuplicate, number);
-    if (event !== 'handOver' && event !== 'delivered')
-      audit.decide(at, row.message, row, event, { number, state: next, reason });
-    return { state: next, applied: true };
-  }
 
   function handOver(row: OutboxRow): HandOver {
     const stored = (payloads.all(row.message) as PayloadRow[]).map(({ file, data, compressed, ...p }) => ({
@@ -118,6 +92,7 @@ export function prepareOutbox(db: Db, audit: Audit, contentDir: string): Pick<Op
         warnings,
         outsideWindow,
         supersedes,
+        ...(row.afterPowerLoss !== null && { afterPowerLoss: row.afterPowerLoss }),
       },
       payloads: stored,
     };
@@ -162,7 +137,7 @@ export function prepareOutbox(db: Db, audit: Audit, contentDir: string): Pick<Op
     failed: {
       writes: true,
       run({ number, error, at }) {
-        const row = current.get(number) as OutboxRow | undefined;
+        const row = current(number);
         const event = (row?.attempts ?? 0) + 1 >= maxAttempts ? 'giveUp' : 'fail';
         return apply(number, event, at, (r) => ({ attempts: r.attempts + 1, reason: error.slice(0, 1000) })).state;
       },

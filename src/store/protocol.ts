@@ -1,8 +1,22 @@
+import type { ClockDoubt, ClockState } from './clock-guard.ts';
+import type {
+  Actor,
+  AuditHash,
+  AuditRow,
+  AuditStory,
+  OperatorOutcome,
+  ReviewAction,
+  ReviewDetail,
+  ReviewItem,
+} from './operator-types.ts';
 import type { HandOverEvent } from './states.ts';
 import type {
+  AcceptOutcome,
   Evidence,
   HandOver,
   HandOverState,
+  InterchangeKey,
+  Interchanges,
   KnownMessage,
   KnownRequest,
   MessageKey,
@@ -39,10 +53,23 @@ type Copied =
   | 'policyVersion'
   | 'remoteAddress'
   | 'rebuilt'
-  | 'keys';
+  | 'rule'
+  | 'conflict'
+  | 'outsideWindow'
+  | 'staleTimestamp'
+  | 'afterPowerLoss';
+
+export interface WireKey extends Omit<InterchangeKey, 'contentDigest'> {
+  readonly contentDigest: BlobIndex;
+}
 
 /** NewMessage with its byte strings by index and the parts that are only stored as JSON text. */
 export interface WireMessage extends Pick<NewMessage, Copied> {
+  /** What windows are judged by: receivedAt, or less while the clock is doubted. */
+  readonly now: number;
+  readonly keys: readonly WireKey[];
+  readonly onConflict: Interchanges['onConflict'];
+  readonly replacePending: boolean;
   readonly routing: string;
   readonly warnings: string;
   readonly fingerprint: string;
@@ -59,10 +86,20 @@ export interface WireMessage extends Pick<NewMessage, Copied> {
 
 /** `answer: null` means: the receipt that came with the message is the one that was stored. */
 export type WireOutcome =
-  | { readonly kind: 'accepted'; readonly id: number; readonly outsideWindow: boolean }
+  | Omit<Extract<AcceptOutcome, { kind: 'accepted' }>, 'answer'>
+  | Omit<Extract<AcceptOutcome, { kind: 'suppressed' }>, 'answer'>
+  | { readonly kind: 'stale' }
   | { readonly kind: 'duplicate'; readonly id: number; readonly answer: StoredAnswer }
   | { readonly kind: 'rebuilt'; readonly id: number; readonly answer: StoredAnswer | null }
-  | { readonly kind: 'conflict'; readonly id: number; readonly repeats: number };
+  | { readonly kind: 'conflict'; readonly id: number; readonly repeats: number }
+  /** `kept`: the content files that came with it are named by a row now. */
+  | {
+      readonly kind: 'held';
+      readonly id: number;
+      readonly repeats: number;
+      readonly kept: boolean;
+      readonly answer: StoredAnswer | null;
+    };
 
 export interface WireSuppression extends Omit<Suppression, 'referenceSet' | 'requestDigest'> {
   readonly referenceSet: BlobIndex;
@@ -74,6 +111,8 @@ export interface PurgeLimits {
   readonly window: number;
   readonly payloadRetention: number;
   readonly evidenceRetention: number;
+  /** 0: decisions are kept for ever. */
+  readonly auditRetention: number;
 }
 
 export interface PurgeCounts {
@@ -81,6 +120,7 @@ export interface PurgeCounts {
   readonly messages: number;
   readonly payloads: number;
   readonly evidence: number;
+  readonly decisions: number;
   /** Names of content files that no row names any more (or would not, in a dry run). */
   readonly files: readonly string[];
 }
@@ -118,12 +158,36 @@ export interface Operations {
   purgeStep: { args: PurgeLimits; result: PurgeCounts };
   vacuumStep: { args: null; result: number };
   contentFiles: { args: readonly string[]; result: string[] };
+  clockState: { args: null; result: ClockState };
+  heartbeat: { args: { at: number }; result: null };
+  doubtClock: { args: ClockDoubt; result: null };
+  trustClock: { args: { at: number; actor: Actor | null }; result: null };
+  reviews: { args: { limit: number }; result: ReviewItem[] };
+  reviewDetail: { args: string; result: ReviewDetail | null };
+  review: { args: { id: string; action: ReviewAction; actor: Actor; now: number }; result: OperatorOutcome };
+  redeliver: { args: { id: string; actor: Actor; now: number }; result: OperatorOutcome };
+  acknowledge: { args: { id: string; actor: Actor | null; now: number }; result: OperatorOutcome };
+  audit: { args: string; result: AuditStory | null };
+  auditPage: { args: { from: number; to: number; after: number }; result: { rows: AuditRow[]; next: number | null } };
+  hashStep: { args: { now: number }; result: AuditHash & { readonly done: boolean } };
+  verifyStep: {
+    args: VerifyState | null;
+    result: VerifyState & { readonly fault: string | null; readonly done: boolean };
+  };
+}
+
+/** Where going over the running hash has come to. */
+export interface VerifyState {
+  readonly upTo: number;
+  readonly hash: string;
 }
 
 export type OperationName = keyof Operations;
 
 export interface Operation<K extends OperationName> {
   readonly writes: boolean;
+  /** Housekeeping that no message waits for: it is not counted as a point where a test lets the process crash. */
+  readonly housekeeping?: true;
   run(args: Operations[K]['args'], blob: BlobAt): Operations[K]['result'];
 }
 export type OperationTable = { readonly [K in OperationName]: Operation<K> };

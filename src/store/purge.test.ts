@@ -6,7 +6,7 @@ import type { Store } from './types.ts';
 describe('purge', () => {
   const fixture = storeFixture();
   const retention = { payloadRetention: 30 * day, evidenceRetention: 400 * day, dryRun: false };
-  const nothing = { keys: 0, messages: 0, payloads: 0, evidence: 0, files: 0 };
+  const nothing = { keys: 0, messages: 0, payloads: 0, evidence: 0, decisions: 0, files: 0 };
 
   async function deliver(store: Store, ...numbers: number[]) {
     await store.outbox.startHandingOver(
@@ -45,7 +45,17 @@ describe('purge', () => {
     expect((await store.evidence('m1'))?.receipts).toHaveLength(1);
     const later = noon + 400 * day;
     expect(await store.purge({ now: later, ...retention })).toEqual({ ...nothing, messages: 1, evidence: 1 });
-    for (const table of ['message', 'receipt', 'request', 'payload', 'evidence', 'outbox', 'key', 'suppression']) {
+    for (const table of [
+      'message',
+      'receipt',
+      'request',
+      'payload',
+      'evidence',
+      'outbox',
+      'message_key',
+      'interchange',
+      'suppression',
+    ]) {
       expect([table, fixture.value(`SELECT count(*) FROM ${table}`)]).toEqual([table, 0]);
     }
     expect(fixture.value('SELECT count(*) FROM decision')).toBe(1);
@@ -96,7 +106,7 @@ describe('purge', () => {
     await store.accept(sampleMessage('waiting'));
     const now = noon + 500 * day;
     const dry = await store.purge({ now, ...retention, dryRun: true });
-    expect(dry).toEqual({ keys: 6, messages: 3, payloads: 3, evidence: 4, files: 0 });
+    expect(dry).toEqual({ keys: 6, messages: 3, payloads: 3, evidence: 4, decisions: 0, files: 0 });
     expect(fixture.value('SELECT count(*) FROM message')).toBe(4);
     expect(await store.purge({ now, ...retention })).toEqual(dry);
     expect(fixture.value('SELECT count(*) FROM message')).toBe(1);
@@ -119,7 +129,7 @@ describe('purge', () => {
     const store = await delivered(...ids);
     const before = fixture.value('PRAGMA page_count') as number;
     const report = await store.purge({ now: noon + 500 * day, ...retention });
-    expect(report).toEqual({ keys: 1200, messages: 600, payloads: 600, evidence: 600, files: 0 });
+    expect(report).toEqual({ keys: 1200, messages: 600, payloads: 600, evidence: 600, decisions: 0, files: 0 });
     expect(fixture.value('PRAGMA freelist_count')).toBe(0);
     expect(fixture.value('PRAGMA page_count')).toBeLessThan(before / 10);
   });

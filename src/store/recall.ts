@@ -1,6 +1,7 @@
 import type { Chains } from './chains.ts';
 import type { Db } from './database.ts';
 import type { Operation } from './protocol.ts';
+import type { StoredAnswer } from './types.ts';
 
 interface RequestRow {
   sender: string;
@@ -28,14 +29,19 @@ export function prepareRecall(
   const byRequest = db.prepare(
     `SELECT m.sender, m.message_id AS messageId, r.reference_set AS referenceSet, r.chain
      FROM request q JOIN receipt r ON r.id = q.receipt JOIN message m ON m.id = q.message
-       JOIN key k ON k.layer = 'message' AND k.scope = m.sender AND k.key = m.message_id AND k.message = m.id
+       JOIN message_key k ON k.sender = m.sender AND k.message_id = m.message_id AND k.message = m.id
      WHERE q.digest = :digest AND ${live}`,
   );
   const byKey = db.prepare(
     `SELECT m.id, m.received_at AS receivedAt, r.status, r.content_type AS contentType, r.body
-     FROM key k JOIN message m ON m.id = k.message
+     FROM message_key k JOIN message m ON m.id = k.message
        LEFT JOIN receipt r ON r.message = k.message AND r.reference_set = :referenceSet
-     WHERE k.layer = 'message' AND k.scope = :sender AND k.key = :messageId AND ${live}`,
+     WHERE k.sender = :sender AND k.message_id = :messageId AND ${live}`,
+  );
+  // A copy with other content that was held: its receipt is answered as any other (only looked for when the id is known otherwise).
+  const inHeld = db.prepare(
+    `SELECT r.status, r.content_type AS contentType, r.body FROM held h JOIN held_receipt r ON r.held = h.id
+     WHERE h.sender = :sender AND h.message_id = :messageId AND r.reference_set = :referenceSet`,
   );
   return {
     findRequest: {
@@ -55,7 +61,9 @@ export function prepareRecall(
           | undefined;
         if (!row) return null;
         const { id, receivedAt, status, contentType, body } = row;
-        return { id, receivedAt, receipt: status === null ? null : { status, contentType, body } };
+        if (status !== null) return { id, receivedAt, receipt: { status, contentType, body } };
+        const held = inHeld.get({ sender, messageId, referenceSet: blob(referenceSet) }) as StoredAnswer | undefined;
+        return { id, receivedAt, receipt: held ?? null };
       },
     },
   };

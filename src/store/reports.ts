@@ -18,7 +18,8 @@ type DecisionRow = Evidence['decisions'][number];
 export function prepareReports(db: Db, chains: Chains): Pick<OperationTable, 'counts' | 'messages' | 'evidence'> {
   const columns = `m.id, m.sender, m.message_id AS messageId, m.received_at AS receivedAt, m.purpose, m.suppressions,
     CASE m.purpose WHEN 'test' THEN 'test'
-      ELSE coalesce((SELECT state FROM outbox o WHERE o.message = m.id ORDER BY redelivery DESC LIMIT 1), 'none') END AS state,
+      ELSE coalesce((SELECT state FROM outbox o WHERE o.message = m.id ORDER BY redelivery DESC LIMIT 1),
+        CASE WHEN m.duplicate_of IS NULL THEN 'none' ELSE 'suppressed' END) END AS state,
     m.routing ->> '$.documentType.value' AS documentType,
     m.routing ->> '$.originalSender.value' AS originalSender,
     m.routing ->> '$.finalRecipient.value' AS finalRecipient,
@@ -38,7 +39,9 @@ export function prepareReports(db: Db, chains: Chains): Pick<OperationTable, 'co
     'SELECT status, content_type AS contentType, body, chain FROM receipt WHERE message = ? ORDER BY id',
   );
   const handOvers = db.prepare('SELECT number, state, directory, at FROM outbox WHERE message = ? ORDER BY number');
-  const decisions = db.prepare('SELECT at, decision, detail FROM decision WHERE message = ? ORDER BY id');
+  const decisions = db.prepare(
+    `SELECT at, decision, coalesce(detail, '{}') AS detail FROM decision WHERE message = ? ORDER BY id`,
+  );
   const openCounts = db.prepare(`SELECT state, count(*) AS n FROM outbox WHERE ${openCondition} GROUP BY state`);
   const finishedCounts = db.prepare(
     `SELECT state, count(*) AS n FROM outbox WHERE NOT (${openCondition}) GROUP BY state`,

@@ -1,10 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { refusalRing } from './audit.ts';
+import type { SystemClock } from './clock-guard.ts';
+import { ClockKeeper } from './clock-keeper.ts';
 import { ContentFiles } from './content-files.ts';
-import type { PurgeCounts } from './protocol.ts';
+import type { AuditHash } from './operator-types.ts';
+import type { PurgeCounts, PurgeLimits } from './protocol.ts';
 import { RefusalWriter } from './refusal-writer.ts';
+import { refusalRing } from './refusals.ts';
+import { auditHash, operatorSide } from './sqlite-operator.ts';
 import { sqliteOutbox } from './sqlite-outbox.ts';
+import { systemClock } from './system-clock.ts';
 import { type AcceptOutcome, type NewMessage, type PurgeReport, type Store, StoreError } from './types.ts';
 import { wireMessage } from './wire.ts';
 import { WorkerQueue } from './worker-queue.ts';
@@ -24,7 +29,17 @@ export interface SqliteStoreOptions {
   readonly onFatal?: (error: StoreError) => void;
   /** Refusals kept. */
   readonly refusalRing?: number;
+  /** Approvals and redeliveries in any hour. */
+  readonly exceptionsPerHour?: number;
+  /** What tells the time; a jump ahead stops everything from expiring. */
+  readonly clock?: SystemClock;
+  /** The receiver testifies each hour that it is alive; commands (false) only look. */
+  readonly heartbeat?: boolean;
+  /** Called each hour with the running hash over the decisions, for the log. */
+  readonly onAuditHash?: (hash: AuditHash) => void;
 }
+
+const clockAdvice = 'When the clock is right, say so with `quittance purge --clock-is-right --by … --reason …`.';
 
 /** Suppressions waiting to be recorded; beyond it they are only counted as gaps. */
 const backgroundLimit = 5000;
@@ -42,6 +57,7 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
       path,
       contentDir: files.directory,
       refusalRing: o.refusalRing ?? refusalRing,
+      exceptionsPerHour: o.exceptionsPerHour ?? 1000,
       crashAt: o.crashAt,
       busyLimit: o.busyLimit ?? 15_000,
     },
@@ -49,14 +65,21 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
   );
   const refusals = new RefusalWriter((rows) => queue.call('refuse', () => rows));
   const defaultWindow = o.window ?? 0;
+  const hash = (now: number) => auditHash(queue, now);
+  const { heartbeat = true, clock = systemClock, onAuditHash = () => {} } = o;
+  const keeper = await ClockKeeper.start(queue, { clock, heartbeat, hash, onAuditHash });
   let gaps = 0;
 
   return {
-    findRequest: (digest, now) =>
-      queue.call('findRequest', (add) => ({ digest: add(digest), now, window: defaultWindow })),
-    find: ({ sender, messageId }, referenceSet, now, window = defaultWindow) =>
-      queue.call('find', (add) => ({ sender, messageId, referenceSet: add(referenceSet), now, window })),
-    accept: (message) => accept(queue, files, message),
+    findRequest(digest, at) {
+      const now = keeper.effective(at);
+      return queue.call('findRequest', (add) => ({ digest: add(digest), now, window: defaultWindow }));
+    },
+    find({ sender, messageId }, referenceSet, at, window = defaultWindow) {
+      const now = keeper.effective(at);
+      return queue.call('find', (add) => ({ sender, messageId, referenceSet: add(referenceSet), now, window }));
+    },
+    accept: (message) => accept(queue, files, message, keeper.effective(message.receivedAt)),
     suppress(s) {
       if (queue.length >= backgroundLimit) {
         gaps++;
@@ -82,10 +105,21 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
     counts: () => queue.call('counts', () => null),
     messages: (query) => queue.call('messages', () => query),
     evidence: (idOrMessageId) => queue.call('evidence', () => idOrMessageId),
-    purge: ({ now, payloadRetention, evidenceRetention, dryRun }) =>
-      purge(queue, files, { now, payloadRetention, evidenceRetention, window: defaultWindow }, dryRun),
+    async purge({ now, payloadRetention, evidenceRetention, auditRetention = 0, dryRun }) {
+      const doubt = await keeper.anyDoubt();
+      if (doubt !== null) throw new StoreError('clock', `Nothing is purged: ${doubt.why}. ${clockAdvice}`);
+      const limits = { now, payloadRetention, evidenceRetention, auditRetention, window: defaultWindow };
+      return purge(queue, files, limits, dryRun);
+    },
+    degraded() {
+      const doubt = keeper.doubt();
+      return doubt === null ? [] : [{ what: `Nothing expires: ${doubt.why}. ${clockAdvice}`, since: doubt.since }];
+    },
     outbox: sqliteOutbox(queue),
+    ...operatorSide(queue, { path, contentDir: files.directory, hash }),
+    clockIsRight: (actor, now) => keeper.confirm(actor, now),
     async close() {
+      keeper.stop();
       await refusals.flush();
       await queue.close();
     },
@@ -93,8 +127,13 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
 }
 
 /** Large payloads are durable in the content directory before the transaction names them; they stay only if it accepted them. */
-async function accept(queue: WorkerQueue, files: ContentFiles, message: NewMessage): Promise<AcceptOutcome> {
-  if (!message.payloads.some((p) => 'file' in p.data)) return decide(queue, message, []);
+async function accept(
+  queue: WorkerQueue,
+  files: ContentFiles,
+  message: NewMessage,
+  now: number,
+): Promise<AcceptOutcome> {
+  if (!message.payloads.some((p) => 'file' in p.data)) return (await decide(queue, message, [], now)).outcome;
   const names: (string | null)[] = [];
   try {
     for (const { data } of message.payloads) {
@@ -108,8 +147,8 @@ async function accept(queue: WorkerQueue, files: ContentFiles, message: NewMessa
   }
   const stored = names.flatMap((name) => name ?? []);
   try {
-    const outcome = await decide(queue, message, names);
-    if (outcome.kind !== 'accepted') await files.remove(stored);
+    const { outcome, keepsFiles } = await decide(queue, message, names, now);
+    if (!keepsFiles) await files.remove(stored);
     return outcome;
   } catch (error) {
     // After a failed COMMIT a row may name them all the same: then purge decides, later.
@@ -122,14 +161,25 @@ async function decide(
   queue: WorkerQueue,
   message: NewMessage,
   files: readonly (string | null)[],
-): Promise<AcceptOutcome> {
-  const outcome = await queue.call('accept', (add) => wireMessage(message, files, add));
-  if (outcome.kind === 'accepted') return { ...outcome, answer: message.receipt };
-  if (outcome.kind === 'rebuilt') return { ...outcome, answer: outcome.answer ?? message.receipt };
-  return outcome;
+  now: number,
+): Promise<{ outcome: AcceptOutcome; keepsFiles: boolean }> {
+  const decided = await queue.call('accept', (add) => wireMessage(message, files, now, add));
+  switch (decided.kind) {
+    case 'accepted':
+    case 'suppressed':
+      return { outcome: { ...decided, answer: message.receipt }, keepsFiles: true };
+    case 'rebuilt':
+      return { outcome: { ...decided, answer: decided.answer ?? message.receipt }, keepsFiles: false };
+    case 'held': {
+      const { kept, answer, ...held } = decided;
+      return { outcome: { ...held, answer: answer ?? message.receipt }, keepsFiles: kept };
+    }
+    default:
+      return { outcome: decided, keepsFiles: false };
+  }
 }
 
-type Limits = { now: number; payloadRetention: number; evidenceRetention: number; window: number };
+type Limits = PurgeLimits;
 
 async function purge(queue: WorkerQueue, files: ContentFiles, limits: Limits, dryRun: boolean): Promise<PurgeReport> {
   const old = await files.old(limits.now);
@@ -138,16 +188,17 @@ async function purge(queue: WorkerQueue, files: ContentFiles, limits: Limits, dr
     const { files: named, ...counts } = await queue.call('purgeCount', () => limits);
     return { ...counts, files: named.length + orphans.length };
   }
-  const total = { keys: 0, messages: 0, payloads: 0, evidence: 0, files: await files.remove(orphans) };
+  const total = { keys: 0, messages: 0, payloads: 0, evidence: 0, decisions: 0, files: await files.remove(orphans) };
   for (;;) {
     const step: PurgeCounts = await queue.call('purgeStep', () => limits);
     total.keys += step.keys;
     total.messages += step.messages;
     total.payloads += step.payloads;
     total.evidence += step.evidence;
+    total.decisions += step.decisions;
     // Only now that no committed row names them.
     total.files += await files.remove(step.files);
-    if (step.keys + step.messages + step.payloads + step.evidence === 0) break;
+    if (step.keys + step.messages + step.payloads + step.evidence + step.decisions === 0) break;
   }
   for (let before = Number.POSITIVE_INFINITY; ; ) {
     const free = await queue.call('vacuumStep', () => null);

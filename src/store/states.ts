@@ -27,6 +27,7 @@ export const transitions: Readonly<Record<HandOverState, Readonly<Partial<Record
     giveUp: 'undeliverable',
     lost: 'unknown',
     restored: 'unknown',
+    supersede: 'superseded',
   },
   handingOver: {
     delivered: 'delivered',
@@ -36,14 +37,17 @@ export const transitions: Readonly<Record<HandOverState, Readonly<Partial<Record
     reviewAfterPowerLoss: 'review',
     lost: 'unknown',
     restored: 'unknown',
+    // Whoever acknowledges has seen it: the rename is done, only the mark for it is missing.
+    acknowledge: 'acknowledged',
   },
-  delivered: { acknowledge: 'acknowledged' },
-  acknowledged: {},
+  delivered: { acknowledge: 'acknowledged', delivered: 'delivered' },
+  // Late and repeated events change nothing, and are no faults.
+  acknowledged: { acknowledge: 'acknowledged', delivered: 'acknowledged' },
   review: { release: 'received', reject: 'rejected', supersede: 'superseded' },
   rejected: {},
   superseded: {},
-  unknown: { confirm: 'delivered', reject: 'rejected', supersede: 'superseded' },
-  undeliverable: { reject: 'rejected', supersede: 'superseded' },
+  unknown: { release: 'received', confirm: 'delivered', acknowledge: 'acknowledged', reject: 'rejected' },
+  undeliverable: { release: 'received', reject: 'rejected' },
 };
 
 /** The state after the event; null when the table does not allow it. */

@@ -112,6 +112,8 @@ export interface NewMessage extends MessageKey {
   readonly outsideWindow: 'deliver' | 'review';
   /** A MessageId that the log does not know, in a message whose signed eb:Timestamp is older than the window. */
   readonly staleTimestamp: 'review' | 'deliver' | 'refuse';
+  /** Of its hand-over, when a power loss hides its fate; absent: as the delivery is configured. */
+  readonly afterPowerLoss?: 'deliver' | 'review';
   readonly referenceSet: Uint8Array;
   readonly contentDigest: Uint8Array;
   readonly payloads: readonly NewPayload[];
@@ -234,6 +236,8 @@ export interface HandOver {
     readonly warnings: readonly string[];
     readonly outsideWindow: boolean;
     readonly supersedes: string | null;
+    /** What the policy says; absent: as the delivery is configured. */
+    readonly afterPowerLoss?: 'deliver' | 'review';
   };
   readonly payloads: readonly StoredPayload[];
 }

@@ -3,23 +3,19 @@ import type { NewMessage, NewPayload } from './types.ts';
 import type { AddBlob } from './worker-queue.ts';
 
 /** A message as it goes to the worker. `files`: the names of its content files, null where the data is in memory. */
-export function wireMessage(m: NewMessage, files: readonly (string | null)[], add: AddBlob): WireMessage {
+export function wireMessage(m: NewMessage, files: readonly (string | null)[], now: number, add: AddBlob): WireMessage {
   const { sender, messageId, purpose, ebTimestamp, ebTimestampText, receivedAt, window, policyVersion } = m;
-  const { remoteAddress, rebuilt, keys, signer, receipt } = m;
+  const { remoteAddress, rebuilt, rule, conflict, outsideWindow, staleTimestamp, interchanges, signer, receipt } = m;
   return {
-    ...{
-      sender,
-      messageId,
-      purpose,
-      ebTimestamp,
-      ebTimestampText,
-      receivedAt,
-      window,
-      policyVersion,
-      remoteAddress,
-      rebuilt,
-      keys,
-    },
+    ...{ sender, messageId, purpose, ebTimestamp, ebTimestampText, receivedAt, now, window, policyVersion },
+    ...{ remoteAddress, rebuilt, rule, conflict, outsideWindow, staleTimestamp },
+    ...(m.afterPowerLoss !== undefined && { afterPowerLoss: m.afterPowerLoss }),
+    keys: interchanges.keys.map(({ layer, scope, key, contentDigest, dateTime, label }) => ({
+      ...{ layer, scope, key, dateTime, label },
+      contentDigest: add(contentDigest),
+    })),
+    onConflict: interchanges.onConflict,
+    replacePending: interchanges.replacePending,
     routing: JSON.stringify(m.routing),
     warnings: JSON.stringify(m.warnings),
     fingerprint: signer.fingerprint,

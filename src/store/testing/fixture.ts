@@ -44,7 +44,7 @@ export function storeFixture(): StoreFixture {
       return path();
     },
     async open(options = {}) {
-      const store = await openSqliteStore({ url: `sqlite:${path()}`, ...options });
+      const store = await openSqliteStore({ url: `sqlite:${path()}`, heartbeat: false, ...options });
       opened.push(store);
       return store;
     },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { NewMessage } from '../types.ts';
+import type { InterchangeKey, Interchanges, NewMessage } from '../types.ts';
 
 export const day = 24 * 3_600_000;
 /** The moment at which the samples arrive. */
@@ -45,7 +45,15 @@ export function sampleMessage(messageId: string, changes: Partial<NewMessage> = 
       countryC1: 'DE',
       messageProperties: [{ name: 'originalSender', type: 'iso6523-actorid-upis', value: '9915:sender' }],
     },
-    keys: [{ layer: 'sbdh', scope: '9915:sender', key: `instance ${messageId}` }],
+    rule: 'default',
+    conflict: 'reject',
+    outsideWindow: 'deliver',
+    staleTimestamp: 'review',
+    interchanges: {
+      keys: [instanceKey(messageId, { ...(changes.sender !== undefined && { sender: changes.sender }) })],
+      onConflict: 'review',
+      replacePending: false,
+    },
     warnings: [],
     signer: { fingerprint: sha256('leaf').toString('hex'), chain: [Buffer.from('leaf'), Buffer.from('issuer')] },
     envelope: Buffer.alloc(9000, `<envelope ${messageId}>`),
@@ -59,6 +67,34 @@ export function sampleMessage(messageId: string, changes: Partial<NewMessage> = 
     rebuilt: 'own-receipt',
     ...changes,
   };
+}
+
+/** The SBDH key of a sample; its content is that of the sample with this id. */
+export function instanceKey(
+  instance: string,
+  { sender = 'POP000001', content = `content ${instance}` } = {},
+): InterchangeKey {
+  return {
+    ...{ layer: 'sbdh', scope: `${sender} 9915:sender`, key: `instance ${instance}`, contentDigest: sha256(content) },
+    ...{ dateTime: null, label: `SBDH instance ${instance}` },
+  };
+}
+
+/** An EDIFACT interchange. */
+export function interchange(reference: string, content: string, dateTime = '261130:1159'): InterchangeKey {
+  const key = `4012345000009:14+4098765000004:14+${reference}`;
+  const label = `interchange ${reference}`;
+  return { layer: 'edifact', scope: 'POP000001 9915:sender', key, contentDigest: sha256(content), dateTime, label };
+}
+
+/** What a message carries in the second layer: its own SBDH instance, as a gateway draws it anew each time, and interchanges. */
+export function carrying(
+  messageId: string,
+  interchanges: readonly InterchangeKey[],
+  rules: Partial<Interchanges> = {},
+): Pick<NewMessage, 'interchanges'> {
+  const keys = [instanceKey(messageId), ...interchanges];
+  return { interchanges: { keys, onConflict: 'review', replacePending: false, ...rules } };
 }
 
 /** The same message with headers built anew: other references, other receipt, the same content. */

@@ -1,0 +1,106 @@
+/** A content that is stored under a key and that no operator has rejected. */
+export interface StoredContent {
+  /** Null: it came earlier in this very payload. */
+  readonly message: { readonly id: number; readonly messageId: string } | null;
+  readonly content: Uint8Array;
+  readonly dateTime: string | null;
+  /** Until when the key is remembered for it, epoch ms. */
+  readonly end: number;
+  readonly live: boolean;
+}
+
+/**
+ * - `repeat`: this very content is stored under the key.
+ * - `reset`: another content with another date-time in its envelope: the partner's counter began anew.
+ * - `conflict`: another content, and nothing that says it is another interchange.
+ * - `expired`: only contents whose window has passed.
+ */
+export type KeyVerdict = 'new' | 'expired' | 'repeat' | 'reset' | 'conflict';
+
+export interface JudgedKey {
+  readonly layer: string;
+  readonly key: string;
+  readonly label: string;
+  readonly verdict: KeyVerdict;
+  /** What decided; null for `new`. */
+  readonly existing: StoredContent | null;
+}
+
+/** Compares one interchange with every content stored under its key. */
+export function judgeKey(
+  own: { readonly content: Buffer; readonly dateTime: string | null },
+  stored: readonly StoredContent[],
+): { verdict: KeyVerdict; existing: StoredContent | null } {
+  const live = stored.filter((s) => s.live);
+  const [first] = live;
+  if (!first) return stored[0] ? { verdict: 'expired', existing: stored[0] } : { verdict: 'new', existing: null };
+  const same = live.find((s) => own.content.equals(s.content));
+  if (same) return { verdict: 'repeat', existing: same };
+  // Without a date-time on both sides nothing tells a counter that began anew from a reference that was used twice.
+  const clash = live.find((s) => own.dateTime === null || s.dateTime === null || s.dateTime === own.dateTime);
+  return clash ? { verdict: 'conflict', existing: clash } : { verdict: 'reset', existing: first };
+}
+
+export interface InterchangeVerdict {
+  readonly decision: 'allow' | 'suppress' | 'review' | 'replacePending';
+  /** The key that decided; null when none of them was known. */
+  readonly by: JudgedKey | null;
+  readonly outsideWindow: boolean;
+  readonly warnings: readonly string[];
+}
+
+export interface VerdictRules {
+  readonly onConflict: 'review' | 'allow' | 'suppress';
+  /** Whether the messages that hold these keys may all still be replaced by this one; asked only when the rule allows it. */
+  readonly replaceable: ((keys: readonly JudgedKey[]) => boolean) | null;
+}
+
+/** The second layer's decision about a whole payload. A payload is never split: where only a part of it repeats, people decide. */
+export function decideInterchanges(keys: readonly JudgedKey[], rules: VerdictRules): InterchangeVerdict {
+  const of = (verdict: KeyVerdict, among = keys) => among.filter((k) => k.verdict === verdict);
+  const outsideWindow = keys.some((k) => k.verdict === 'expired');
+  const verdict = (
+    decision: InterchangeVerdict['decision'],
+    by: JudgedKey | null,
+    warnings: readonly string[],
+  ): InterchangeVerdict => ({ decision, by, outsideWindow, warnings });
+
+  const sbdh = keys.filter((k) => k.layer === 'sbdh');
+  const inside = keys.filter((k) => k.layer !== 'sbdh');
+  const [sameInstance] = of('repeat', sbdh);
+  if (sameInstance) return verdict('suppress', sameInstance, []);
+  const repeats = of('repeat', inside);
+  const [repeat] = repeats;
+  if (repeat && repeats.length === inside.length) return verdict('suppress', repeat, []);
+  if (repeat) {
+    const fresh = inside.filter((k) => k.verdict !== 'repeat').map((k) => k.label);
+    return verdict('review', repeat, [...repeats.map(came), `not received before: ${fresh.join(', ')}`]);
+  }
+
+  const conflicts = of('conflict');
+  const resets = of('reset');
+  const [conflict] = conflicts;
+  const other = [...conflicts, ...resets];
+  if (other[0] && rules.replaceable?.(other)) return verdict('replacePending', other[0], []);
+  const expired = of('expired').map((k) => `${k.label} is known from a time before the duplicate window`);
+  const begun = resets.map(
+    (k) =>
+      `${k.label} was received before${named(k)} with other content and another date-time: the partner's counter seems to have begun anew`,
+  );
+  if (conflict) {
+    const what = conflicts.map((k) => `${k.label} was received before${named(k)} with other content`);
+    const partly = rules.onConflict === 'suppress' && inside.length > 1 && conflicts.length < inside.length;
+    return verdict(partly ? 'review' : rules.onConflict, conflict, [...what, ...begun, ...expired]);
+  }
+  return verdict('allow', resets[0] ?? of('expired')[0] ?? null, [...begun, ...expired]);
+}
+
+function came(k: JudgedKey): string {
+  if (k.existing?.message === null) return `${k.label} is in this payload twice`;
+  return `${k.label} was received before${named(k)}`;
+}
+
+function named(k: JudgedKey): string {
+  if (!k.existing) return '';
+  return k.existing.message === null ? ' in this very payload' : ` in message ${k.existing.message.messageId}`;
+}

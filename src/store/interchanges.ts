@@ -1,0 +1,160 @@
+import type { Db } from './database.ts';
+import {
+  decideInterchanges,
+  type InterchangeVerdict,
+  type JudgedKey,
+  judgeKey,
+  type StoredContent,
+} from './interchange-verdict.ts';
+import type { BlobAt, WireKey, WireMessage } from './protocol.ts';
+
+/** Contents compared under one key; a key with more is a reference that its partner never changes, and no date-time helps there. */
+const contentsPerKey = 200;
+
+interface ContentRow {
+  message: number;
+  content: Buffer;
+  dateTime: string | null;
+  base: number;
+  expiresAt: number;
+}
+interface HandOverRow {
+  number: number;
+  message: number;
+  state: 'received' | 'review';
+}
+
+/** A key as it is written into `message.second_keys`: enough to find its row again, and for people. */
+export interface KeyOnRecord {
+  readonly layer: string;
+  readonly scope: string;
+  readonly key: string;
+  readonly label: string;
+  readonly content: string;
+}
+
+export interface InterchangeJudgement extends InterchangeVerdict {
+  /** Hand-overs that this message takes the place of; only with `replacePending`. */
+  readonly replaced: readonly (Readonly<HandOverRow> & { readonly messageId: string })[];
+}
+
+/** The second layer inside the transaction: what the keys of a new message say, and what is recorded of them. */
+export function prepareInterchanges(db: Db) {
+  const columns = 'message, content_digest AS content, date_time AS dateTime, base, expires_at AS expiresAt';
+  const under = `FROM interchange WHERE layer = ? AND scope = ? AND key = ? AND rejected = 0`;
+  const contents = db.prepare(`SELECT ${columns} ${under} LIMIT ${contentsPerKey + 1}`);
+  const sameContent = db.prepare(`SELECT ${columns} ${under} AND content_digest = ?`);
+  const messageId = db.prepare('SELECT message_id FROM message WHERE id = ?').pluck();
+  const keysOf = db.prepare('SELECT second_keys FROM message WHERE id = ?').pluck();
+  const pending = db.prepare(
+    `SELECT number, message, state FROM outbox o WHERE message = ? AND (state = 'received' OR state = 'review') AND possible_duplicate = 0
+     AND NOT EXISTS (SELECT 1 FROM outbox p WHERE p.message = o.message AND p.number <> o.number)`,
+  );
+  const insert = db.prepare(
+    `INSERT INTO interchange (layer, scope, key, content_digest, message, date_time, base, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  );
+  const reject = db.prepare(
+    'UPDATE interchange SET rejected = 1 WHERE layer = ? AND scope = ? AND key = ? AND content_digest = ? AND message = ?',
+  );
+
+  const idOf = (id: number) => ({ id, messageId: (messageId.get(id) as string | undefined) ?? `(purged, ${id})` });
+
+  function storedUnder(k: WireKey, content: Buffer, m: WireMessage): StoredContent[] {
+    let rows = contents.all(k.layer, k.scope, k.key) as ContentRow[];
+    if (rows.length > contentsPerKey) {
+      const same = sameContent.all(k.layer, k.scope, k.key, content) as ContentRow[];
+      rows = [...same, ...rows.map((row) => ({ ...row, dateTime: null }))];
+    }
+    return rows.map(({ message, content, dateTime, base, expiresAt }) => {
+      const end = Math.max(expiresAt, base + m.window);
+      return { message: idOf(message), content, dateTime, end, live: end > m.now };
+    });
+  }
+
+  function judge(m: WireMessage, blob: BlobAt): JudgedKey[] {
+    const earlier: { key: WireKey; content: Buffer }[] = [];
+    return m.keys.map((key) => {
+      const content = blob(key.contentDigest);
+      const here = earlier
+        .filter((e) => e.key.layer === key.layer && e.key.scope === key.scope && e.key.key === key.key)
+        .map((e) => ({ message: null, content: e.content, dateTime: e.key.dateTime, end: 0, live: true }));
+      const { verdict, existing } = judgeKey({ content, dateTime: key.dateTime }, [
+        ...storedUnder(key, content, m),
+        ...here,
+      ]);
+      earlier.push({ key, content });
+      return { layer: key.layer, key: key.key, label: key.label, verdict, existing };
+    });
+  }
+
+  /** The waiting hand-overs that hold these keys; null unless *all* of their messages wait and hold nothing that this one lacks. */
+  function replaceable(m: WireMessage, keys: readonly JudgedKey[]): HandOverRow[] | null {
+    const found = new Map<number, HandOverRow>();
+    const own = new Set(m.keys.map((k) => `${k.layer}\n${k.scope}\n${k.key}`));
+    for (const judged of keys) {
+      const wire = m.keys.find((k) => k.layer === judged.layer && k.key === judged.key);
+      if (!wire) return null;
+      for (const { message } of contents.all(wire.layer, wire.scope, wire.key) as ContentRow[]) {
+        if (found.has(message)) continue;
+        const row = pending.get(message) as HandOverRow | undefined;
+        const superseded = row ?? null;
+        const others = JSON.parse((keysOf.get(message) as string | undefined) ?? '[]') as KeyOnRecord[];
+        const covered = others.every((k) => k.layer === 'sbdh' || own.has(`${k.layer}\n${k.scope}\n${k.key}`));
+        if (superseded === null || !covered) return null;
+        found.set(message, superseded);
+      }
+    }
+    return [...found.values()];
+  }
+
+  return {
+    /** @param mayReplace false when the message itself has to wait for an operator */
+    judge(m: WireMessage, blob: BlobAt, mayReplace: boolean): InterchangeJudgement {
+      if (m.keys.length === 0) return nothingKnown;
+      const keys = judge(m, blob);
+      let replaced: HandOverRow[] = [];
+      const verdict = decideInterchanges(keys, {
+        onConflict: m.onConflict,
+        replaceable:
+          m.replacePending && mayReplace
+            ? (among) => {
+                const rows = replaceable(m, among);
+                replaced = rows ?? [];
+                return rows !== null && rows.length > 0;
+              }
+            : null,
+      });
+      return { ...verdict, replaced: replaced.map((row) => ({ ...row, messageId: idOf(row.message).messageId })) };
+    },
+
+    record(m: WireMessage, blob: BlobAt, id: number, base: number): void {
+      for (const k of m.keys) {
+        insert.run(k.layer, k.scope, k.key, blob(k.contentDigest), id, k.dateTime, base, base + m.window);
+      }
+    },
+
+    /** What an operator rejected stands in nobody's way. */
+    reject(id: number): void {
+      for (const k of JSON.parse((keysOf.get(id) as string | undefined) ?? '[]') as KeyOnRecord[]) {
+        reject.run(k.layer, k.scope, k.key, Buffer.from(k.content, 'hex'), id);
+      }
+    },
+  };
+}
+
+const nothingKnown: InterchangeJudgement = {
+  ...{ decision: 'allow', by: null, outsideWindow: false, warnings: [], replaced: [] },
+};
+
+export type InterchangeStore = ReturnType<typeof prepareInterchanges>;
+
+/** As kept in `message.second_keys`. */
+export function keysOnRecord(m: WireMessage, blob: BlobAt): string {
+  if (m.keys.length === 0) return '[]';
+  const keys: KeyOnRecord[] = m.keys.map(({ layer, scope, key, label, contentDigest }) => ({
+    ...{ layer, scope, key, label },
+    content: blob(contentDigest).toString('hex'),
+  }));
+  return JSON.stringify(keys);
+}
