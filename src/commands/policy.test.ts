@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { configKeys } from '../config/keys.ts';
 import { PACKAGE_ROOT } from '../config/load.ts';
+import { VALUE_KEYS } from '../dedup/policy.ts';
+import { CONDITION_KEYS } from '../dedup/policy-condition.ts';
 import { DEFAULT_POLICY } from '../dedup/policy-default.ts';
 
 const INVOICE = 'urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##x::2.1';
@@ -178,4 +181,22 @@ test('test refuses a table with mistakes', async () => {
   writeFileSync(join(cwd, 'none.toml'), '');
   expect((await quittance('test', 'none.toml')).err).toContain('it has no cases; write [[case]] tables.');
   expect((await quittance('test', 'absent.toml')).err).toContain('absent.toml cannot be read');
+});
+
+test('the rules and cases that the documentation shows are right', async () => {
+  const page = readFileSync(join(PACKAGE_ROOT, 'docs/policy.md'), 'utf8');
+  const [rules, cases] = [...page.matchAll(/```toml\n([\s\S]*?)```/g)].map(([, toml]) => toml!);
+  writeFileSync(join(cwd, 'documented.toml'), rules!);
+  writeFileSync(join(cwd, 'documented-cases.toml'), cases!);
+  const { out } = await quittance('test', 'documented-cases.toml', '--policy', 'documented.toml');
+  expect(out).toContain('2 of 2 cases pass');
+});
+
+test('the documentation names every condition and every value, and no key that does not exist', () => {
+  const page = readFileSync(join(PACKAGE_ROOT, 'docs/policy.md'), 'utf8');
+  for (const name of [...CONDITION_KEYS, ...VALUE_KEYS]) expect(page).toMatch(new RegExp(`^\\|.*\`${name}\``, 'm'));
+  const keys = configKeys().map((k) => k.dotted);
+  const named = [...page.matchAll(/`((?:duplicates|delivery)\.\w+)`/g)].map(([, key]) => key);
+  expect(named.length).toBeGreaterThan(8);
+  expect(keys).toEqual(expect.arrayContaining(named));
 });
