@@ -78,6 +78,8 @@ export class PolicyFile {
     try {
       if ((await signatureOf(this.#file)) === this.#signature) return;
       const { policy, signature } = await load(this.#file, this.#defaults);
+      // It is still being written: half a file may be a valid one with half the rules.
+      if ((await signatureOf(this.#file)) !== signature) return;
       const changed = policy.version !== this.#policy.version;
       this.#policy = policy;
       this.#signature = signature;

@@ -22,6 +22,8 @@ export function parsePolicy(text: string, source: string, defaults: RuleValues):
   refuseUnknown(Object.keys(file), ['rule'], 'a policy', (sentence) => problems.push(`${source}: ${sentence}`));
   const tables = file.rule ?? [];
   if (!isTables(tables)) throw new PolicyError([...problems, `${source}: rules are written as [[rule]] tables.`]);
+  // A file that an editor has truncated and not yet written must not look like one without rules.
+  if (tables.length === 0 && problems.length === 0) problems.push(`${source}: it has no rules; write [[rule]] tables.`);
   const rules = tables.map((table, i) => readRule(table, i + 1, source, problems, notes));
   const names = new Set<string>();
   for (const { name, index } of rules) {
@@ -48,7 +50,10 @@ export function parseToml(text: string, source: string): Table {
 }
 
 export function isTables(value: unknown): value is Table[] {
-  return Array.isArray(value) && value.every((v) => typeof v === 'object' && v !== null && !Array.isArray(v));
+  return (
+    Array.isArray(value) &&
+    value.every((v) => typeof v === 'object' && v !== null && !Array.isArray(v) && !(v instanceof Date))
+  );
 }
 
 /** A sentence for each key that is not known, with the nearest one that is. */

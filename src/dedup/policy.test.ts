@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideRule, type PolicyFacts, type RuleValues } from './policy.ts';
+import { decideRule, makePolicy, type PolicyFacts, type RuleValues } from './policy.ts';
 import { DEFAULT_POLICY } from './policy-default.ts';
 import { PolicyError } from './policy-error.ts';
 import { readFacts, type WrittenFacts } from './policy-facts.ts';
@@ -99,7 +99,11 @@ describe('what a rule gives', () => {
   });
 
   it('is [duplicates] itself when there are no rules', () => {
-    expect(decideRule(parse(''), FACTS)).toMatchObject({ rule: '[duplicates]', index: null, values: DEFAULTS });
+    expect(decideRule(makePolicy('none', [], DEFAULTS), FACTS)).toMatchObject({
+      rule: '[duplicates]',
+      index: null,
+      values: DEFAULTS,
+    });
   });
 
   it.each([
@@ -166,6 +170,13 @@ window = "maxsize=3"
       "p.toml: two rules are named "first"; rename rule 2.",
     ]
   `);
+});
+
+it('refuses a file without rules, and one that writes them as something else', () => {
+  expect(problemsOf('# nothing')).toEqual(['p.toml: it has no rules; write [[rule]] tables.']);
+  for (const toml of ['rule = 3', '[rule]\nwindow = "90d"', 'rule = [2026-11-30]']) {
+    expect(problemsOf(toml)).toEqual(['p.toml: rules are written as [[rule]] tables.']);
+  }
 });
 
 it('tells where TOML is broken', () => {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { readBusinessDocument } from './read-business.ts';
+import type { OpenedPayload } from './open-payloads.ts';
+import { readBusinessDocument, readFurtherPayload } from './read-business.ts';
 
 const LIMITS = { payload: 100_000_000, ratio: 10_000 };
 const EDI = "UNA:+.? '\r\nUNB+UNOC:3+A:14+B:14+261130:0915+R1'BGM+220'UNZ+0+R1'";
@@ -29,7 +30,7 @@ function wrapper(local: 'TextContent' | 'BinaryContent', content: string): strin
   return `<${local} xmlns="http://peppol.eu/xsd/ticc/envelope/1.0" mimeType="Application/EDIFACT">${content}</${local}>`;
 }
 
-function read(octets: Buffer, data: Buffer | { file: string } = gzipSync(octets)) {
+function opened(octets: Buffer, data: Buffer | { file: string } = gzipSync(octets)): OpenedPayload {
   const part = {
     href: 'cid:a@b',
     mimeType: 'application/xml',
@@ -38,8 +39,10 @@ function read(octets: Buffer, data: Buffer | { file: string } = gzipSync(octets)
     properties: [],
     partInfo: { href: 'cid:a@b', partProperties: [] },
   };
-  return readBusinessDocument({ part, sha256: Buffer.alloc(32), bytes: octets.length, data }, 'strict', LIMITS);
+  return { part, sha256: createHash('sha256').update(octets).digest(), bytes: octets.length, data };
 }
+
+const read = (octets: Buffer, data?: { file: string }) => readBusinessDocument(opened(octets, data), 'strict', LIMITS);
 
 it('finds an interchange in a BinaryContent and in a TextContent, as what they decode to', async () => {
   const binary = await read(sbd(wrapper('BinaryContent', Buffer.from(EDI).toString('base64'))));
@@ -87,4 +90,16 @@ it('tells XML, PDF and anything else apart, none of which has interchanges', asy
     ['text', 0],
     ['text', 0],
   ]);
+});
+
+it('finds an interchange that is a further payload by itself', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'quittance-business-'));
+  const file = join(directory, 'payload');
+  writeFileSync(file, EDI);
+  for (const payload of [opened(Buffer.from(EDI)), opened(Buffer.from(EDI), { file })]) {
+    const further = await readFurtherPayload(payload, LIMITS);
+    expect(further.sha256.toString('hex')).toBe(sha256(EDI));
+    expect(further.interchanges.map((i) => i.reference)).toEqual(['R1']);
+  }
+  rmSync(directory, { recursive: true });
 });

@@ -48,6 +48,26 @@ export async function readBusinessDocument(
   return { ...sbd, payloadKind: kind, interchanges: found, unrecordedInterchanges: interchanges.unrecorded };
 }
 
+/** What a further payload holds, which stands for itself: only the leading one is an SBD. */
+export interface FurtherPayload {
+  /** Decompressed. */
+  readonly sha256: Buffer;
+  readonly interchanges: readonly InterchangeFinding[];
+  readonly unrecordedInterchanges: number;
+}
+
+/** Decompresses, hashes and searches a further payload. @throws As4Error EBMS:0303 */
+export async function readFurtherPayload(payload: OpenedPayload, limits: BusinessLimits): Promise<FurtherPayload> {
+  const hash = payload.part.compressed ? createHash('sha256') : null;
+  const reader = new InterchangeReader();
+  await eachChunk(payload, limits, (chunk) => {
+    hash?.update(chunk);
+    reader.push(chunk);
+  });
+  const interchanges = reader.end();
+  return { sha256: hash?.digest() ?? payload.sha256, interchanges, unrecordedInterchanges: reader.unrecorded };
+}
+
 /** SHA-256 of a further payload, decompressed: only the leading one is an SBD. */
 export async function decompressedDigest(payload: OpenedPayload, limits: BusinessLimits): Promise<Buffer> {
   if (!payload.part.compressed) return payload.sha256;
