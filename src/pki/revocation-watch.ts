@@ -174,11 +174,13 @@ export class RevocationWatch {
   figures(): PkiFigures {
     const at = this.#o.now();
     const { trust, identity, settings } = this.#o;
-    const lists = settings.revocation === 'off' ? [] : listAges(trust, at).filter(({ list }) => list !== null);
+    const ages = settings.revocation === 'off' ? [] : listAges(trust, at);
+    const lists = ages.flatMap(({ name, list }) => (list === null ? [] : [{ name, list }]));
+    const seconds = (milliseconds: number) => Math.floor(milliseconds / 1000);
     const certificates = certificatesOf(trust.issuers).map((ca) => [formatDn(ca.subject), ca] as const);
     return {
-      listAgeSeconds: Object.fromEntries(lists.map((one) => [one.name, (at - (one.list?.thisUpdate ?? at)) / 1000])),
-      listLeftSeconds: Object.fromEntries(lists.map((one) => [one.name, ((one.list?.nextUpdate ?? at) - at) / 1000])),
+      listAgeSeconds: Object.fromEntries(lists.map(({ name, list }) => [name, seconds(at - list.thisUpdate)])),
+      listLeftSeconds: Object.fromEntries(lists.map(({ name, list }) => [name, seconds(list.nextUpdate - at)])),
       daysToExpiry: Object.fromEntries(
         [['own', identity.certificate] as const, ...certificates].map(([name, one]) => [name, daysToExpiry(one, at)]),
       ),
