@@ -1,12 +1,11 @@
 import { readdirSync } from 'node:fs';
-import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { type TestMessage, TestSender } from '../testing/messages.ts';
-import { type PostedAnswer, post } from '../testing/post.ts';
+import { Backend } from '../testing/backend.ts';
 import { seeded } from '../testing/seeded.ts';
 import { Site, until } from '../testing/site.ts';
+import { Traffic } from '../testing/traffic.ts';
 
 /*
  * A receiver that is killed again and again at random moments while senders send, retry, rebuild and repeat. Twice at the same time, with
@@ -17,131 +16,6 @@ import { Site, until } from '../testing/site.ts';
  */
 const ROUNDS = Number(process.env.QUITTANCE_KILL_ROUNDS ?? '208');
 const SEED = Number(process.env.QUITTANCE_KILL_SEED ?? Date.now() % 1_000_000);
-const SENDERS = 6;
-const sender = new TestSender();
-
-/** One content under one id, in the wire forms that were sent of it: those after the first are rebuilt. */
-interface Correspondence {
-  readonly messageId: string;
-  readonly payloadSha256: string;
-  readonly forms: { readonly message: TestMessage; readonly answers: Set<string> }[];
-}
-
-class Traffic {
-  readonly correspondences: Correspondence[] = [];
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  readonly #random: () => number;
-  #urls: readonly string[] = [];
-  #stopped = false;
-  readonly faults: string[] = [];
-  answered = 0;
-  broken = 0;
-
-  constructor(seed: number) {
-    this.#random = seeded(seed);
-  }
-
-  /** Where receivers are now. */
-  goesTo(urls: readonly string[]): void {
-    this.#urls = urls;
-  }
-
-  run(): Promise<unknown> {
-    return Promise.all(Array.from({ length: SENDERS }, () => this.#sender()));
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    this.#urls = [];
-  }
-
-  close(): void {
-    this.#agent.destroy();
-  }
-
-  async #sender(): Promise<void> {
-    while (!this.#stopped) {
-      // Most of the machine belongs to the processes that start.
-      await sleep(this.#random() * 60);
-      const chance = this.#random();
-      const known = this.correspondences[Math.floor(this.#random() * this.correspondences.length)];
-      if (chance < 0.55 || known === undefined) await this.#sendNew();
-      else if (chance < 0.65 && known.forms.length < 3) await this.#rebuild(known);
-      else await this.send(known, known.forms[Math.floor(this.#random() * known.forms.length)]);
-    }
-  }
-
-  async #sendNew(): Promise<void> {
-    const size = this.#random();
-    // Mostly what fits into a row of the database; some have a content file, and of those some stream.
-    const bytes = size < 0.95 ? 2_000 : size < 0.98 ? 400_000 : 1_200_000;
-    const message = await sender.message({ bytes });
-    const { messageId, payloadSha256 } = message;
-    const one: Correspondence = { messageId, payloadSha256, forms: [] };
-    this.correspondences.push(one);
-    await this.#sendForm(one, message);
-  }
-
-  async #rebuild(one: Correspondence): Promise<void> {
-    const [form] = one.forms;
-    if (form !== undefined) await this.#sendForm(one, await sender.message(form.message));
-  }
-
-  async #sendForm(one: Correspondence, message: TestMessage): Promise<void> {
-    const form = { message, answers: new Set<string>() };
-    one.forms.push(form);
-    await this.send(one, form);
-  }
-
-  /** Again and again until there is an answer that is final for a sender. */
-  async send(one: Correspondence, form = one.forms[0]): Promise<void> {
-    if (form === undefined) return;
-    for (;;) {
-      const url = this.#urls[Math.floor(this.#random() * this.#urls.length)];
-      const answer = url === undefined ? null : await post(url, form.message, this.#agent).catch(() => null);
-      if (answer !== null && answer.status !== 503) return this.#judge(form, answer);
-      this.broken++;
-      if (this.#stopped && this.#urls.length === 0) return;
-      await sleep(10);
-    }
-  }
-
-  #judge({ message, answers }: Correspondence['forms'][number], answer: PostedAnswer): void {
-    const text = `${answer.status} ${answer.contentType}\n${answer.body}`;
-    this.answered++;
-    if (answers.has(text)) return;
-    const { receipt, verified } = sender.judge(answer.body, message);
-    if (!receipt || !verified) this.faults.push(`${message.messageId} got ${text}`);
-    if (answers.size > 0) this.faults.push(`${message.messageId} got a second receipt`);
-    answers.add(text);
-  }
-}
-
-/** Takes directories out of the inbox as a backend does, and knows what it has had. */
-class Backend {
-  readonly had = new Map<string, number>();
-  readonly faults: string[] = [];
-  readonly #site: Site;
-  readonly #traffic: Traffic;
-
-  constructor(site: Site, traffic: Traffic) {
-    this.#site = site;
-    this.#traffic = traffic;
-  }
-
-  /** @throws when a directory is there that is not complete */
-  poll(): void {
-    const contents = new Map(this.#traffic.correspondences.map((one) => [one.messageId, one.payloadSha256]));
-    for (const { metadata } of this.#site.inbox.consume(join(this.#site.directory, 'consumed'))) {
-      const { messageId, files, possibleDuplicate } = metadata;
-      this.had.set(messageId, (this.had.get(messageId) ?? 0) + 1);
-      if (this.had.get(messageId) !== 1) this.faults.push(`${messageId} was delivered again`);
-      if (possibleDuplicate) this.faults.push(`${messageId} is called a possible duplicate`);
-      const payload = files.find(({ role }) => role === 'payload');
-      if (payload?.sha256 !== contents.get(messageId)) this.faults.push(`${messageId} has another content`);
-    }
-  }
-}
 
 /** Where in a process's life it is killed: rarely while it starts, else some answers after it listens. */
 interface Moment {
