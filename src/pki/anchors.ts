@@ -1,5 +1,6 @@
-import { type Crl, readCrl } from './crl.ts';
+import type { Crl } from './crl.ts';
 import { CrlDirectory } from './crl-directory.ts';
+import type { CrlReader } from './crl-memory.ts';
 import { readPkiFile } from './files.ts';
 import { type Issuer, readIssuers } from './issuers.ts';
 import { type CrlIndex, indexCrls, newestOfEach } from './revocation.ts';
@@ -37,12 +38,12 @@ export interface Anchors {
 }
 
 /** Reads the files. Throws PkiError that names the file and says what to do. */
-export async function readAnchors(options: TrustOptions): Promise<Anchors> {
+export async function readAnchors(options: TrustOptions, readCrl: CrlReader): Promise<Anchors> {
   const issuers = readIssuers(await readPkiFile(options.issuers), options.issuers, options.environment);
   if (options.revocation === 'off') return anchorsOf(issuers, [], [], []);
   const configured = await Promise.all(options.crls.map(async (file) => readCrl(await readPkiFile(file), file)));
   if (!options.crlDirectory) return anchorsOf(issuers, configured, [], []);
-  const { crls, faults } = await new CrlDirectory(options.crlDirectory).read();
+  const { crls, faults } = await new CrlDirectory(options.crlDirectory).read(readCrl);
   return anchorsOf(issuers, configured, crls, faults);
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Crl, readCrl } from './crl.ts';
+import type { Crl } from './crl.ts';
+import type { CrlReader } from './crl-memory.ts';
 import { PkiError } from './errors.ts';
 
 /** File of the fetched list of one CA, by the CA's fingerprint. */
@@ -18,7 +19,7 @@ export class CrlDirectory {
   }
 
   /** The lists that can be read, and a sentence about each file that cannot. A directory that does not exist is empty. */
-  async read(): Promise<{ readonly crls: readonly Crl[]; readonly faults: readonly string[] }> {
+  async read(readCrl: CrlReader): Promise<{ readonly crls: readonly Crl[]; readonly faults: readonly string[] }> {
     const crls: Crl[] = [];
     const faults: string[] = [];
     for (const name of await this.#names(faults)) {

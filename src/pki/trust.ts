@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type Anchors, anchorsOf, readAnchors, type TrustOptions } from './anchors.ts';
 import { type Certificate, describeCertificate, parseX509 } from './certificate.ts';
 import type { Crl } from './crl.ts';
+import { type CrlReader, rememberingReader } from './crl-memory.ts';
 import { PkiError } from './errors.ts';
 import { type Issuer, isIssuedBy, isSignedBy } from './issuers.ts';
 import { LEAF_RULES, type RefusalReason } from './leaf-rules.ts';
@@ -38,19 +39,22 @@ const REMEMBER_COUNT = 10_000;
 /** The closed list of CAs whose access points may send to us, their CRLs, and the verdicts of the last hour. */
 export class TrustStore {
   readonly #options: TrustOptions;
+  readonly #readCrl: CrlReader;
   #anchors: Anchors;
   #verdicts = new VerdictCache<TrustVerdict>(REMEMBER_COUNT);
   #reloadFault: string | null = null;
   #chained: ChainListener | null = null;
 
-  private constructor(options: TrustOptions, anchors: Anchors) {
+  private constructor(options: TrustOptions, anchors: Anchors, readCrl: CrlReader) {
     this.#options = options;
+    this.#readCrl = readCrl;
     this.#anchors = anchors;
   }
 
   /** Reads the files. Throws PkiError that names the file and says what to do. */
   static async load(options: TrustOptions): Promise<TrustStore> {
-    return new TrustStore(options, await readAnchors(options));
+    const readCrl = rememberingReader();
+    return new TrustStore(options, await readAnchors(options, readCrl), readCrl);
   }
 
   onChained(listener: ChainListener): void {
@@ -70,7 +74,7 @@ export class TrustStore {
   /** Reads the files again and forgets all verdicts. When it throws (PkiError), what was loaded before stays in force. */
   async reload(): Promise<void> {
     try {
-      const { issuers, configured, fetched, faults } = await readAnchors(this.#options);
+      const { issuers, configured, fetched, faults } = await readAnchors(this.#options, this.#readCrl);
       // A list that could not be written stays in force, and so does one that came while the files were read.
       this.#anchors = anchorsOf(issuers, configured, [...this.#anchors.fetched, ...fetched], faults);
     } catch (fault) {
