@@ -15,8 +15,10 @@ export function registerMeters(metrics: Metrics, { store, budget, inFlight }: Me
   metrics.gauges('quittance_hand_overs', 'Hand-overs in the database, by state.', 'state', () => store.counts());
   metrics.gauge('quittance_in_flight', 'Messages that are being worked on.', inFlight);
   metrics.gauge('quittance_buffered_bytes', 'Request bodies held in memory.', () => budget.used);
-  metrics.gauge('quittance_audit_gaps', 'Suppressions since the start that could not be recorded.', () => store.gaps());
-  metrics.gauge('quittance_dropped_refusals', 'Refusals since the start that could not be recorded.', () =>
+  metrics.gauge('quittance_audit_gaps_total', 'Suppressions since the start that could not be recorded.', () =>
+    store.gaps(),
+  );
+  metrics.gauge('quittance_dropped_refusals_total', 'Refusals since the start that could not be recorded.', () =>
     store.droppedRefusals(),
   );
   let before = performance.eventLoopUtilization();
@@ -26,7 +28,7 @@ export function registerMeters(metrics: Metrics, { store, budget, inFlight }: Me
     return since.utilization;
   });
   metrics.gauge('quittance_resident_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
-  metrics.gauge('quittance_cpu_seconds', 'CPU time of the process since its start.', () => {
+  metrics.gauge('quittance_cpu_seconds_total', 'CPU time of the process since its start.', () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });

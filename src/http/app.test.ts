@@ -94,7 +94,7 @@ describe('metrics', () => {
     const other = createMetrics();
     metrics.message('delivered');
     metrics.refusal('EBMS:0101', 'digest-mismatch');
-    metrics.duplicate('request');
+    metrics.door(415, 'media-type');
     metrics.step('authenticate', 1.5);
     const answer = await request(app({ metrics: metrics.text }))
       .get('/metrics')
@@ -102,7 +102,7 @@ describe('metrics', () => {
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(answer.text).toContain('quittance_messages_total{decision="delivered"} 1');
     expect(answer.text).toContain('quittance_refusals_total{code="EBMS:0101",reason="digest-mismatch"} 1');
-    expect(answer.text).toContain('quittance_duplicates_total{recognised_by="request"} 1');
+    expect(answer.text).toContain('quittance_door_refusals_total{status="415",reason="media-type"} 1');
     expect(answer.text).toContain('quittance_step_seconds_sum{step="authenticate"} 0.0015');
     expect(await other.text()).not.toContain('delivered');
   });

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PACKAGE_ROOT } from '../config/load.ts';
 import { TestSender } from '../testing/messages.ts';
 import { removeDirectory, startReceiver } from '../testing/receiver.ts';
 import type { DoorRefusal } from './app.ts';
@@ -106,9 +109,19 @@ describe('a source address', () => {
     expect(metrics).toContain('quittance_door_refusals_total{status="415",reason="media-type"} 1');
     expect(metrics).toMatch(/^quittance_refusals_total\{code="EBMS:\d{4}",reason="[a-z-]+"\} 4$/m);
     expect(metrics).toMatch(/^quittance_hand_overs\{state="review"\} 0$/m);
-    for (const name of ['in_flight', 'buffered_bytes', 'audit_gaps', 'dropped_refusals', 'event_loop_utilization']) {
+    for (const name of [
+      'in_flight',
+      'buffered_bytes',
+      'audit_gaps_total',
+      'dropped_refusals_total',
+      'event_loop_utilization',
+    ]) {
       expect(metrics).toMatch(new RegExp(`^quittance_${name} [0-9.e-]+$`, 'm'));
     }
+    const guide = readFileSync(join(PACKAGE_ROOT, 'docs/operator.md'), 'utf8');
+    const served = [...metrics.matchAll(/^# TYPE (quittance_\w+)/gm)].map(([, name]) => name);
+    const told = [...guide.matchAll(/^\| `(quittance_\w+)/gm)].map(([, name]) => name);
+    expect(new Set(told)).toEqual(new Set(served));
     await receiver.stop();
     removeDirectory(receiver);
   });

@@ -5,12 +5,10 @@ export interface Metrics {
   message(decision: string): void;
   /** A message was refused: the EBMS code or HTTP status, and the reason's slug. */
   refusal(code: string, reason: string): void;
-  /** How a repeat was recognised: `request` (byte-identical), `references`, `content`. */
-  duplicate(recognisedBy: string): void;
   step(name: string, milliseconds: number): void;
   /** A request or connection was turned away before the journey of a message; `status` 0: without an answer. */
   door(status: number, reason: string): void;
-  /** A number that is read whenever someone asks for the metrics; one that only rises is a `counter` by its name, `…_total`. */
+  /** A number that is read whenever someone asks for the metrics. One that only rises is named `…_total`, and is a counter then. */
   gauge(name: string, help: string, read: () => number): void;
   /** The same for several numbers, by label. */
   gauges(name: string, help: string, label: string, read: () => Promise<Readonly<Record<string, number>>>): void;
@@ -36,12 +34,6 @@ export function createMetrics(): Metrics {
     labelNames: ['code', 'reason'],
     registers,
   });
-  const duplicates = new Counter({
-    name: 'quittance_duplicates_total',
-    help: 'Repeats, by what recognised them.',
-    labelNames: ['recognised_by'],
-    registers,
-  });
   const steps = new Histogram({
     name: 'quittance_step_seconds',
     help: 'Time a message takes in a step of its journey.',
@@ -55,23 +47,31 @@ export function createMetrics(): Metrics {
     labelNames: ['status', 'reason'],
     registers,
   });
+  function meter(
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: (add: (labels: Record<string, string>, value: number) => void) => Promise<void>,
+  ): void {
+    const settings = { name, help, labelNames, registers };
+    const metric: Counter | Gauge = name.endsWith('_total')
+      ? new Counter({ ...settings, collect: () => refresh() })
+      : new Gauge({ ...settings, collect: () => refresh() });
+    async function refresh(): Promise<void> {
+      metric.reset(); // a label that is gone must not keep its last value
+      await read((labels, value) => metric.inc(labels, value));
+    }
+  }
+
   return {
     door: (status, reason) => door.inc({ status: String(status), reason }),
-    gauge(name, help, read) {
-      const collect = function (this: Gauge): void {
-        this.set(read());
-      };
-      new Gauge({ name, help, registers, collect });
-    },
-    gauges(name, help, label, read) {
-      const collect = async function (this: Gauge): Promise<void> {
-        for (const [value, n] of Object.entries(await read())) this.set({ [label]: value }, n);
-      };
-      new Gauge({ name, help, labelNames: [label], registers, collect });
-    },
+    gauge: (name, help, read) => meter(name, help, [], async (add) => add({}, read())),
+    gauges: (name, help, label, read) =>
+      meter(name, help, [label], async (add) => {
+        for (const [value, n] of Object.entries(await read())) add({ [label]: value }, n);
+      }),
     message: (decision) => messages.inc({ decision }),
     refusal: (code, reason) => refusals.inc({ code, reason }),
-    duplicate: (recognisedBy) => duplicates.inc({ recognised_by: recognisedBy }),
     step: (name, milliseconds) => steps.observe({ step: name }, milliseconds / 1000),
     text: () => registers[0]!.metrics(),
   };
