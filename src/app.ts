@@ -22,6 +22,7 @@ import { RevocationWatch } from './pki/revocation-watch.ts';
 import { TrustStore } from './pki/trust.ts';
 import { registerPkiMeters } from './pki-meters.ts';
 import { createReceive } from './receive.ts';
+import { reviewConcerns, waitingReviews } from './review-watch.ts';
 import { openSpool } from './spool.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import { systemClock } from './store/system-clock.ts';
@@ -204,7 +205,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
           const nobody = { sender: null, messageId: null, claimedMessageId: null, fingerprint: null };
           store.refuse({ at: now(), code: String(status), reason, text, remoteAddress, ...nobody });
         },
-        health: () => health({ store, serviced, space, delivery, revocation, policy, now }),
+        health: () => health({ store, serviced, space, delivery, revocation, policy, review: config.review, now }),
         metrics: metrics.text,
         log,
         newId: randomUUID,
@@ -233,6 +234,7 @@ interface HealthSources {
   readonly delivery: Delivery;
   readonly revocation: RevocationWatch;
   readonly policy: PolicyFile;
+  readonly review: Config['review'];
   readonly now: () => number;
 }
 
@@ -249,7 +251,8 @@ async function health(s: HealthSources): Promise<Health> {
   const rules = s.policy.degraded();
   if (rules !== null) degraded.push({ what: rules, since: iso(s.now()) });
   const counts = await s.store.counts();
-  for (const state of ['review', 'unknown', 'undeliverable'] as const) {
+  degraded.push(...reviewConcerns(await waitingReviews(s.store), s.review, s.now()));
+  for (const state of ['unknown', 'undeliverable'] as const) {
     if (counts[state] > 0)
       degraded.push({ what: `${counts[state]} hand-overs in state ${state}`, since: iso(s.now()) });
   }

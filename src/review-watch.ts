@@ -3,7 +3,6 @@ import type { Store } from './store/types.ts';
 
 /** Receipted messages that wait for an operator: their senders take them for delivered. */
 export interface WaitingReviews {
-  /** At most `atMost`. */
   readonly count: number;
   /** Since when the oldest waits, epoch ms. */
   readonly oldest: number | null;
@@ -13,10 +12,14 @@ export interface WaitingReviews {
 const atMost = 1000;
 
 /** Conflicts are left out: their senders were told. Hand-overs of unknown fate and undeliverable ones have a state that is counted by itself. */
-export async function waitingReviews(store: Pick<Store, 'reviews'>): Promise<WaitingReviews> {
-  const items = await store.reviews({ limit: atMost });
+export async function waitingReviews(store: Pick<Store, 'reviews' | 'counts'>): Promise<WaitingReviews> {
+  const [items, counts] = await Promise.all([store.reviews({ limit: atMost }), store.counts()]);
   const receipted = items.filter(({ kind, told }) => told === 'receipt' && (kind === 'message' || kind === 'held'));
-  return { count: receipted.length, oldest: receipted[0]?.since ?? null };
+  // Older conflicts may fill the list; they do not hide that there are others.
+  return {
+    count: Math.max(receipted.length, counts.review),
+    oldest: receipted[0]?.since ?? items.at(-1)?.since ?? null,
+  };
 }
 
 /** What health says of them: `[review]` of the configuration sets the thresholds. */
@@ -25,11 +28,14 @@ export function reviewConcerns(
   limits: { readonly maxWaiting: number; readonly maxAge: number },
   now: number,
 ): Degradation[] {
-  if (oldest === null) return [];
+  if (count === 0 || oldest === null) return [];
   const since = new Date(oldest).toISOString();
   const found: Degradation[] = [];
   if (count > limits.maxWaiting) {
-    found.push({ what: `${count} receipted messages wait for an operator: quittance review list`, since });
+    found.push({
+      what: `${count} receipted ${count === 1 ? 'message waits' : 'messages wait'} for an operator: quittance review list`,
+      since,
+    });
   }
   if (now - oldest > limits.maxAge) {
     found.push({ what: 'a receipted message waits for an operator for longer than review.maxAge', since });

@@ -2,7 +2,7 @@ import type { AuditRow, AuditStory } from '../store/operator-types.ts';
 import { moment, oneLine } from './plain.ts';
 
 type Other = AuditRow['existing'];
-type Tell = (row: AuditRow) => string;
+type Tell = (row: AuditRow, story: AuditStory) => string;
 
 /** How a copy was recognised (`Suppression.how`). */
 const recognised: Readonly<Record<string, string>> = {
@@ -30,14 +30,17 @@ const eventNames: Readonly<Record<string, string>> = {
 
 /** One sentence or two for each kind of decision; a reader needs no manual. */
 const sentences: Readonly<Record<string, Tell>> = {
-  allow: (r) => `${arrived(r)}. It was new: it got its receipt and was accepted for the inbox.`,
+  allow: (r) =>
+    r.existing === null
+      ? `${arrived(r)}. It was new: it got its receipt and was accepted for the inbox.${warned('Worth knowing', r)}`
+      : `${arrived(r)}. It was compared with ${other(r.existing)} and found to be another one: it got its receipt and was accepted for the inbox.${warned('Worth knowing', r)}`,
   review: (r) =>
-    `${arrived(r)}. It got its receipt, and was kept back for an operator to decide.${said('Why', r)}` +
+    `${arrived(r)}. It got its receipt, and was kept back for an operator to decide.${warned('Why', r)}` +
     `${r.existing ? ` It was compared with ${other(r.existing)}.` : ''}`,
-  replacePending: (r) =>
-    `${arrived(r)}. It carries the same ${what(r)} as ${other(r.existing)}, which was still waiting: by rule it takes that one's place. It got its receipt and was accepted for the inbox.`,
-  suppressInterchange: (r) =>
-    `${arrived(r)}, under a new MessageId. But its ${what(r)} had come before, in ${other(r.existing)}: it got a receipt of its own, and nothing is delivered twice.`,
+  replacePending: (r, story) =>
+    `${arrived(r)}. It carries ${what(r, story)}, like ${other(r.existing)}, which was still waiting: by rule it takes that one's place. It got its receipt and was accepted for the inbox.`,
+  suppressInterchange: (r, story) =>
+    `${arrived(r)}, under a new MessageId. But ${what(r, story)} had come before, in ${other(r.existing)}: it got a receipt of its own, and nothing is delivered twice.`,
   test: (r) => `${arrived(r)}. It is a ping: it got its receipt, and there is nothing to deliver.`,
   stale: (r) =>
     `${arrived(r)}, and was refused: its signed time is older than the window, so it may be a replay of something forgotten since. The sender was told that it failed.`,
@@ -69,12 +72,17 @@ const sentences: Readonly<Record<string, Tell>> = {
     `This database is a restored copy: whether the backend has ${lower(handOver(r))} cannot be known. It waits for an operator.`,
   release: (r) => `${handOver(r)} was released for the inbox.`,
   reject: (r) =>
-    r.actor
-      ? `${person(r)} decided that it is not delivered.${said('The reason', r)}`
-      : `${handOver(r)} was rejected: it is never delivered.`,
+    r.stateBefore === 'evidence'
+      ? `${person(r)} settled the ${copy(r)}, whose sender was told that it failed; it stays as evidence.${said('The reason', r)}`
+      : r.actor
+        ? `${person(r)} decided that ${heldCopy(r) ?? 'it'} is not delivered.${said('The reason', r)}`
+        : `${handOver(r)} was rejected: it is never delivered.`,
   supersede: (r) =>
     `A later message${r.existing ? ` (${oneLine(r.existing.messageId)}, number ${r.existing.id})` : ''} takes the place of ${lower(handOver(r))}, which is not delivered.`,
-  approve: (r) => `${person(r)} approved it, so it goes to the inbox.${said('The reason', r)}`,
+  approve: (r) => {
+    const who = heldCopy(r) && r.existing ? `the ${copy(r)} of ${other(r.existing)}` : 'it';
+    return `${person(r)} approved ${who}, so it goes to the inbox.${said('The reason', r)}`;
+  },
   confirm: (r) =>
     r.actor
       ? `${person(r)} has seen that the backend has it: ${lower(handOver(r))} counts as delivered.${said('The reason', r)}`
@@ -83,6 +91,7 @@ const sentences: Readonly<Record<string, Tell>> = {
   refusedTransition: (r) =>
     `${eventNames[text(r, 'event') ?? ''] ?? `The event "${text(r, 'event')}"`} came too late for ${lower(handOver(r))}, which was in state ${state(r)}. Nothing was changed.`,
 
+  limited: (r) => `${person(r)} was refused an exception, since there had been too many within an hour.`,
   clockDoubted: () =>
     'The clock jumped: nothing expires and nothing is purged until an operator says that it is right.',
   clockAgrees: () => 'The clock agrees again with what it was before it jumped.',
@@ -90,9 +99,9 @@ const sentences: Readonly<Record<string, Tell>> = {
 };
 
 /** What a decision was, in plain words. One that this version does not know is told as it is stored. */
-export function sentenceOf(row: AuditRow): string {
+export function sentenceOf(row: AuditRow, story: AuditStory): string {
   const tell = sentences[row.decision];
-  return tell ? tell(row) : `${row.decision}: ${oneLine(JSON.stringify(row.detail))}`;
+  return tell ? tell(row, story) : `${row.decision}: ${oneLine(JSON.stringify(row.detail))}`;
 }
 
 /** A sentence for each hour in which copies came too often for a line each. */
@@ -127,14 +136,24 @@ function other(existing: Other): string {
   return existing === null ? 'another message' : `message ${oneLine(existing.messageId)} (number ${existing.id})`;
 }
 
-/** Which interchange it was that decided. */
-function what(r: AuditRow): string {
-  const kinds: Readonly<Record<string, string>> = {
-    sbdh: 'business document',
-    edifact: 'interchange',
-    x12: 'interchange',
-  };
-  return `${kinds[r.layer ?? ''] ?? 'interchange'}${r.key === null ? '' : ` (${oneLine(r.key)})`}`;
+/** Which interchange it was that decided, as people call it. */
+function what(r: AuditRow, { interchanges }: AuditStory): string {
+  const label = interchanges.find(({ layer, key }) => layer === r.layer && key === r.key)?.label;
+  return oneLine(label ?? `interchange ${r.key ?? '(unknown)'}`);
+}
+
+/** What made the decision doubtful, or is worth a word. */
+function warned(lead: string, r: AuditRow): string {
+  const warnings = Array.isArray(r.detail.warnings) ? r.detail.warnings.map(String) : [];
+  return said(lead, { ...r, reason: warnings.length === 0 ? r.reason : warnings.join('; ') });
+}
+
+function heldCopy(r: AuditRow): string | null {
+  return typeof r.detail.held === 'number' ? `the ${copy(r)}` : null;
+}
+
+function copy(r: AuditRow): string {
+  return `copy held-${String(r.detail.held)}`;
 }
 
 function handOver(r: AuditRow): string {

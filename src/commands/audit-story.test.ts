@@ -5,6 +5,7 @@ import { tellStory } from './audit-story.ts';
 const T = Date.UTC(2026, 10, 30, 10, 15);
 const ALICE = { by: 'Alice', osUser: 'ops', host: 'gw1' };
 const OTHER = { id: 12, messageId: 'first@ap' };
+const X12 = { interchanges: [{ layer: 'x12', key: '000000042', label: 'X12 interchange 42 of ACME' }] };
 let id = 0;
 
 function row(decision: string, changes: Partial<AuditRow> = {}): AuditRow {
@@ -76,8 +77,8 @@ function story(rows: readonly AuditRow[], changes: Partial<AuditStory> = {}): Au
 }
 
 /** The one line that tells of a decision. */
-function told(decision: string, changes: Partial<AuditRow> = {}): string {
-  const lines = tellStory(story([row(decision, changes)]));
+function told(decision: string, changes: Partial<AuditRow> = {}, about: Partial<AuditStory> = {}): string {
+  const lines = tellStory(story([row(decision, changes)], about));
   return lines[lines.indexOf('') + 1]!.replace('2026-11-30 10:15:00 UTC  ', '');
 }
 
@@ -156,7 +157,12 @@ test('what came of each message that was new', () => {
   expect(told('allow', { remoteAddress: '::1' })).toMatchInlineSnapshot(
     `"It arrived for the first time from ::1. It was new: it got its receipt and was accepted for the inbox."`,
   );
-  expect(told('review', { reason: 'its signed time is older than the window.' })).toMatchInlineSnapshot(
+  expect(
+    told('allow', { existing: OTHER, detail: { warnings: ['its id was used before the window'] } }),
+  ).toMatchInlineSnapshot(
+    `"It arrived for the first time. It was compared with message first@ap (number 12) and found to be another one: it got its receipt and was accepted for the inbox. Worth knowing: its id was used before the window."`,
+  );
+  expect(told('review', { detail: { warnings: ['its signed time is older than the window'] } })).toMatchInlineSnapshot(
     `"It arrived for the first time. It got its receipt, and was kept back for an operator to decide. Why: its signed time is older than the window."`,
   );
   expect(
@@ -164,16 +170,16 @@ test('what came of each message that was new', () => {
       existing: OTHER,
       layer: 'edifact',
       key: '4711',
-      reason: 'interchange 4711 came before with another content',
+      detail: { warnings: ['interchange 4711 came before with another content', 'another word.'] },
     }),
   ).toMatchInlineSnapshot(
-    `"It arrived for the first time. It got its receipt, and was kept back for an operator to decide. Why: interchange 4711 came before with another content. It was compared with message first@ap (number 12)."`,
+    `"It arrived for the first time. It got its receipt, and was kept back for an operator to decide. Why: interchange 4711 came before with another content; another word. It was compared with message first@ap (number 12)."`,
   );
   expect(told('replacePending', { existing: OTHER, layer: 'sbdh', key: 'i-1' })).toMatchInlineSnapshot(
-    `"It arrived for the first time. It carries the same business document (i-1) as message first@ap (number 12), which was still waiting: by rule it takes that one's place. It got its receipt and was accepted for the inbox."`,
+    `"It arrived for the first time. It carries interchange i-1, like message first@ap (number 12), which was still waiting: by rule it takes that one's place. It got its receipt and was accepted for the inbox."`,
   );
-  expect(told('suppressInterchange', { existing: OTHER, layer: 'x12', key: '000000042' })).toMatchInlineSnapshot(
-    `"It arrived for the first time, under a new MessageId. But its interchange (000000042) had come before, in message first@ap (number 12): it got a receipt of its own, and nothing is delivered twice."`,
+  expect(told('suppressInterchange', { existing: OTHER, layer: 'x12', key: '000000042' }, X12)).toMatchInlineSnapshot(
+    `"It arrived for the first time, under a new MessageId. But X12 interchange 42 of ACME had come before, in message first@ap (number 12): it got a receipt of its own, and nothing is delivered twice."`,
   );
   expect(told('test')).toMatchInlineSnapshot(
     `"It arrived for the first time. It is a ping: it got its receipt, and there is nothing to deliver."`,
@@ -251,6 +257,22 @@ test('what each operator decided, with name, account and reason', () => {
   );
   expect(told('clockIsRight', by)).toMatchInlineSnapshot(
     `"Alice (ops on gw1) said that the clock is right. The reason: the sender confirmed it by phone."`,
+  );
+});
+
+test('what each operator decided about a held copy', () => {
+  const by = { actor: ALICE, reason: 'looked at it', existing: OTHER, detail: { held: 3 } };
+  expect(told('approve', { ...by, stateBefore: 'review' })).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) approved the copy held-3 of message first@ap (number 12), so it goes to the inbox. The reason: looked at it."`,
+  );
+  expect(told('reject', { ...by, stateBefore: 'review' })).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) decided that the copy held-3 is not delivered. The reason: looked at it."`,
+  );
+  expect(told('reject', { ...by, stateBefore: 'evidence' })).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) settled the copy held-3, whose sender was told that it failed; it stays as evidence. The reason: looked at it."`,
+  );
+  expect(told('limited', { actor: ALICE })).toMatchInlineSnapshot(
+    `"Alice (ops on gw1) was refused an exception, since there had been too many within an hour."`,
   );
 });
 

@@ -30,7 +30,7 @@ export function tellStory(story: AuditStory): string[] {
   const grounds = new Grounds();
   const told: Event[] = story.rows.map((row) => ({
     at: row.at,
-    told: sentenceOf(row),
+    told: sentenceOf(row, story),
     grounds: grounds.of(row),
   }));
   for (const c of story.counters) told.push({ at: c.lastAt, told: counterSentence(c), grounds: [] });
@@ -78,12 +78,15 @@ function tail({ handOvers, held, duplicates }: AuditStory): string[] {
   }
   if (held.length > 0) lines.push('', 'Copies with another content:');
   for (const item of held) {
-    const told = item.told === 'failure' ? 'its sender was told that it failed' : 'it got a receipt';
-    lines.push(`  ${item.id}: since ${moment(item.since)}, ${told}, ${item.repeats} repeats`);
+    lines.push(`  ${item.id}: since ${moment(item.since)}, repeated ${times(item.repeats)}. ${oneLine(item.why)}`);
   }
   if (duplicates.length > 0) lines.push('', 'Messages that repeat its interchange, and were not delivered:');
   for (const d of duplicates) lines.push(`  ${oneLine(d.messageId)} (number ${d.id}), ${moment(d.receivedAt)}`);
   return lines;
+}
+
+function times(n: number): string {
+  return n === 0 ? 'never' : n === 1 ? 'once' : `${n} times`;
 }
 
 /** Rule, window and evidence behind each decision; said again only when they have changed since the line before. */

@@ -81,7 +81,27 @@ test('a message in review is listed, shown, approved, and then in the inbox exac
   await site.delivered();
   expect(site.inbox.entries().map((e) => e.metadata.messageId)).toEqual([message.messageId]);
   const story = await cli('audit', 'show', message.messageId);
-  expect(timeless(story.stdout, message)).toMatchInlineSnapshot();
+  expect(timeless(story.stdout, message)).toMatchInlineSnapshot(`
+    "Message MESSAGE-ID of POP000001 (number 1)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      warning: eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged
+      now: in the inbox
+      its MessageId is remembered until TIME
+
+    TIME  It arrived for the first time from 127.0.0.1. It got its receipt, and was kept back for an operator to decide.
+                             by rule "invoices and credit notes" of policy VERSION
+                             remembered until TIME
+                             evidence: signer's certificate, sha256 SHA256
+                             evidence: signed digests, sha256 SHA256
+    TIME  Alice (USER on HOST) approved it, so it goes to the inbox. The reason: agreed by phone.
+    TIME  Hand-over 1 was put into the inbox.
+    TIME  The same message came again from 127.0.0.1 (every byte of it was the same). It got the stored receipt once more; nothing was delivered.
+
+    Hand-overs to the backend:
+      1: delivered since TIME, directory DIRECTORY_1
+    "
+  `);
 });
 
 test('a rejected message is never delivered, and its repeat gets the same receipt', async () => {
@@ -97,7 +117,26 @@ test('a rejected message is never delivered, and its repeat gets the same receip
   await site.delivered();
   expect(site.inbox.names()).toEqual([]);
   const story = await cli('audit', 'show', message.messageId);
-  expect(timeless(story.stdout, message)).toMatchInlineSnapshot();
+  expect(timeless(story.stdout, message)).toMatchInlineSnapshot(`
+        "Message MESSAGE-ID of POP000001 (number 1)
+          from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+          sbdh: InstanceIdentifier 'UUID'
+          warning: eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged
+          now: rejected by an operator; it is not delivered
+          its MessageId is remembered until TIME
+
+        TIME  It arrived for the first time from 127.0.0.1. It got its receipt, and was kept back for an operator to decide.
+                                 by rule "invoices and credit notes" of policy VERSION
+                                 remembered until TIME
+                                 evidence: signer's certificate, sha256 SHA256
+                                 evidence: signed digests, sha256 SHA256
+        TIME  Alice (USER on HOST) decided that it is not delivered. The reason: agreed by phone.
+        TIME  The same message came again from 127.0.0.1 (every byte of it was the same). It got the stored receipt once more; nothing was delivered.
+
+        Hand-overs to the backend:
+          1: rejected since TIME
+        "
+      `);
 });
 
 test('without a name and a reason nothing is decided', async () => {
@@ -123,6 +162,8 @@ test('a conflict is kept as evidence: approval is refused, since its sender was 
   const server = await site.serve();
   const first = await sender.message();
   await send(server, first);
+  await until(() => site.inbox.names().length === 1);
+  await site.delivered();
   const other = await sender.message({ messageId: first.messageId });
   const answer = await post(server.url, other);
   expect(answer.body.toString()).toContain('EBMS:0003');
@@ -137,7 +178,30 @@ test('a conflict is kept as evidence: approval is refused, since its sender was 
   await site.delivered();
   expect(site.inbox.entries()).toHaveLength(1);
   const story = await cli('audit', 'show', first.messageId);
-  expect(timeless(story.stdout, first)).toMatchInlineSnapshot();
+  expect(timeless(story.stdout, first)).toMatchInlineSnapshot(`
+    "Message MESSAGE-ID of POP000001 (number 1)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      now: in the inbox
+      its MessageId is remembered until TIME
+
+    TIME  It arrived for the first time from 127.0.0.1. It was new: it got its receipt and was accepted for the inbox.
+                             by rule "invoices and credit notes" of policy VERSION
+                             remembered until TIME
+                             evidence: signer's certificate, sha256 SHA256
+                             evidence: signed digests, sha256 SHA256
+    TIME  Hand-over 1 was put into the inbox.
+    TIME  Alice (USER on HOST) had it handed over again, in a directory of its own. The reason: the ERP lost it.
+    TIME  Hand-over 2 was put into the inbox.
+    TIME  Alice (USER on HOST) had it handed over again, in a directory of its own. The reason: and again.
+    TIME  Hand-over 3 was put into the inbox.
+
+    Hand-overs to the backend:
+      1: delivered since TIME, directory DIRECTORY_1
+      2: delivered since TIME, redelivery 1 (the ERP lost it), directory DIRECTORY_2
+      3: delivered since TIME, redelivery 2 (and again), directory DIRECTORY_3
+    "
+  `);
 });
 
 test('a message redelivered twice is in three directories, each marked with its number and its reason', async () => {
@@ -146,10 +210,12 @@ test('a message redelivered twice is in three directories, each marked with its 
   const message = await sender.message();
   await send(server, message);
   await until(() => site.inbox.names().length === 1);
+  await site.delivered();
   for (const [n, reason] of ['the ERP lost it', 'and again'].entries()) {
     const done = await cli('redeliver', message.messageId, '--by', 'Alice', '--reason', reason);
     expect(done).toMatchObject({ code: 0, stderr: '' });
     await until(() => site.inbox.names().length === n + 2);
+    await site.delivered();
   }
   const found = site.inbox.entries().map(({ metadata: m }) => [m.messageId, m.redelivery, m.redeliveryReason]);
   expect(found).toEqual([
@@ -158,7 +224,30 @@ test('a message redelivered twice is in three directories, each marked with its 
     [message.messageId, 2, 'and again'],
   ]);
   const story = await cli('audit', 'show', message.messageId);
-  expect(timeless(story.stdout, message)).toMatchInlineSnapshot();
+  expect(timeless(story.stdout, message)).toMatchInlineSnapshot(`
+    "Message MESSAGE-ID of POP000001 (number 1)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      now: in the inbox
+      its MessageId is remembered until TIME
+
+    TIME  It arrived for the first time from 127.0.0.1. It was new: it got its receipt and was accepted for the inbox.
+                             by rule "invoices and credit notes" of policy VERSION
+                             remembered until TIME
+                             evidence: signer's certificate, sha256 SHA256
+                             evidence: signed digests, sha256 SHA256
+    TIME  Hand-over 1 was put into the inbox.
+    TIME  Alice (USER on HOST) had it handed over again, in a directory of its own. The reason: the ERP lost it.
+    TIME  Hand-over 2 was put into the inbox.
+    TIME  Alice (USER on HOST) had it handed over again, in a directory of its own. The reason: and again.
+    TIME  Hand-over 3 was put into the inbox.
+
+    Hand-overs to the backend:
+      1: delivered since TIME, directory DIRECTORY_1
+      2: delivered since TIME, redelivery 1 (the ERP lost it), directory DIRECTORY_2
+      3: delivered since TIME, redelivery 2 (and again), directory DIRECTORY_3
+    "
+  `);
 });
 
 test('a message whose payload was purged cannot be redelivered, and the command says so', async () => {
@@ -235,7 +324,7 @@ test('decisions are exported a line each, and a changed one is found out', async
 test('a backup made while messages arrive holds all that was receipted before it, and starts only with --restored', async () => {
   site = new Site();
   let server = await site.serve();
-  const large = await sender.message({ bytes: 400_000 });
+  const large = await sender.message({ bytes: 1_000_000 });
   const before = [large, await sender.message(), await sender.message()];
   for (const message of before) await send(server, message);
   const receipts = await Promise.all(before.map(async (m) => (await post(server.url, m)).body));

@@ -5,7 +5,10 @@ export type Done = Extract<OperatorOutcome, { readonly kind: 'done' }>;
 
 /** What the store did. @throws CommandError with the store's own sentence when it refused */
 export function doneOr(outcome: OperatorOutcome): Done {
-  if (outcome.kind === 'refused') throw new CommandError(outcome.text);
+  if (outcome.kind === 'refused') {
+    const key = outcome.reason === 'limit' ? ' It is review.exceptionsPerHour.' : '';
+    throw new CommandError(`${outcome.text}${key}`);
+  }
   return outcome;
 }
 

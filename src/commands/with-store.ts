@@ -13,7 +13,13 @@ export async function withStore<T>(config: Config, use: (store: Store) => Promis
   if (!existsSync(path)) {
     throw new CommandError(`There is no database ${path}: nothing was received yet, or --config names another one.`);
   }
-  const store = await openSqliteStore({ url: config.store.url, window: config.duplicates.window });
+  const store = await openSqliteStore({
+    url: config.store.url,
+    window: config.duplicates.window,
+    exceptionsPerHour: config.review.exceptionsPerHour,
+    // A command that happens to run says nothing about whether the receiver was alive.
+    heartbeat: false,
+  });
   try {
     return await use(store);
   } finally {

@@ -207,6 +207,11 @@ export const configSchema = z.strictObject({
       'More receipted messages than this waiting for an operator are told by /health/ready.',
     ),
     maxAge: duration('24h', 'So is one that waits longer than this.'),
+    exceptionsPerHour: integer(
+      1000,
+      { min: 0, max: MANY },
+      'Approvals and redeliveries within an hour; a further one is refused.',
+    ),
   }),
   limits: section({
     envelope: size('256KiB', 'Largest SOAP envelope.'),

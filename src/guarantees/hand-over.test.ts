@@ -101,7 +101,7 @@ test(
     await site.delivered();
     expect(site.handOvers()).toEqual({ delivered: 1, review: 1 });
     expect(received(id)).toEqual([]);
-    expect(await degraded(server)).toEqual(['1 hand-overs in state review']);
+    expect(await degraded(server)).toEqual(['1 receipted message waits for an operator: quittance review list']);
   },
   PATIENCE,
 );
