@@ -20,8 +20,19 @@ export async function confirmSigner(
     case 'unknown':
       throw new TransportRefusal(503, confirmed.text, { reason: confirmed.reason });
     case 'trusted':
-      return { ...envelope, signer: { ...signer, warnings: confirmed.warnings } };
+      return { ...envelope, signer: { ...signer, warnings: confirmed.warnings.map(told) } };
   }
+}
+
+const UNDECIDED: ReadonlyMap<string, string> = new Map([
+  ['revocation-unknown', 'it could not be decided whether the certificate of the signer has been revoked'],
+  ['issuer-revocation-unknown', 'it could not be decided whether the CA of the signer has been revoked'],
+]);
+
+/** The slug stays in front, for whoever searches the audit. */
+function told(warning: string): string {
+  const sentence = UNDECIDED.get(warning);
+  return sentence === undefined ? warning : `${warning}: ${sentence}`;
 }
 
 /** Whether the signer of a message that was accepted before would be accepted now. */
