@@ -63,7 +63,11 @@ export class ClockKeeper {
 
   /** The doubt that any process on this database has. */
   async anyDoubt(): Promise<ClockDoubt | null> {
-    return this.doubt() ?? (await this.#queue.call('clockState', () => null)).doubt;
+    const stored = await this.#queue.call('clockState', () => null);
+    const own = this.doubt();
+    // Ours was written down and is gone: an operator has ended it, in another process.
+    if (own !== null && this.#shared && stored.doubt === null) this.#trust();
+    return this.#known ?? stored.doubt;
   }
 
   /** Once a minute. */
@@ -71,7 +75,7 @@ export class ClockKeeper {
     try {
       if (this.doubt() !== null) {
         if (!this.#shared) this.#share();
-        else if ((await this.#queue.call('clockState', () => null)).doubt === null) this.#trust();
+        await this.anyDoubt();
       }
       this.#minutes = (this.#minutes + 1) % minutesPerHour;
       if (this.#minutes !== 0) return;

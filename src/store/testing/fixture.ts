@@ -13,6 +13,8 @@ export interface StoreFixture {
   /** One value out of the database, by a connection of its own. */
   value(sql: string): unknown;
   rows(sql: string): Record<string, unknown>[];
+  /** Statements, by a connection of its own. */
+  run(sql: string): void;
 }
 
 /** A fresh directory for each test; stores opened through it are closed afterwards. */
@@ -49,6 +51,7 @@ export function storeFixture(): StoreFixture {
       return store;
     },
     value: (sql) => query((db) => db.prepare(sql).pluck().get()),
+    run: (sql) => query((db) => void db.exec(sql)),
     rows: (sql) => query((db) => db.prepare(sql).all() as Record<string, unknown>[]),
   };
 }

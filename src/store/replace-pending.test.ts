@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { storeFixture } from './testing/fixture.ts';
+import { carrying, interchange, noon, sampleMessage } from './testing/sample.ts';
+import type { NewMessage } from './types.ts';
+
+describe('replacing what is still pending', () => {
+  const fixture = storeFixture();
+  const version = (
+    id: string,
+    content: string,
+    changes: Partial<NewMessage> = {},
+    keys = [interchange('4711', content)],
+  ) => sampleMessage(id, { ...carrying(id, keys, { replacePending: true }), ...changes });
+  const states = () =>
+    fixture.rows(
+      'SELECT m.message_id AS id, o.state FROM outbox o JOIN message m ON m.id = o.message ORDER BY o.number',
+    );
+
+  test('the later one takes the place of a waiting one, and says whose', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', 'a'));
+    const outcome = await store.accept(version('m2', 'b'));
+    expect(outcome).toMatchObject({ kind: 'accepted', decision: 'replacePending', supersedes: 'm1' });
+    expect(states()).toEqual([
+      { id: 'm1', state: 'superseded' },
+      { id: 'm2', state: 'received' },
+    ]);
+    const [handOver] = await store.outbox.pending(10);
+    expect(handOver?.message).toMatchObject({ messageId: 'm2', supersedes: 'm1' });
+    expect((await store.audit('m1'))!.rows.at(-1)).toMatchObject({
+      ...{ decision: 'supersede', stateBefore: 'received', stateAfter: 'superseded', existing: { messageId: 'm2' } },
+    });
+  });
+
+  test('the race with the hand-over is decided by the row: what has begun is not replaced', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', 'a'));
+    const [started, replaced] = await Promise.all([
+      store.outbox.startHandingOver([{ number: 1, directory: 'd' }], 'boot', noon),
+      store.accept(version('m2', 'b')),
+    ]);
+    expect(started).toEqual([1]);
+    expect(replaced).toMatchObject({ decision: 'review', supersedes: null });
+    await store.accept(version('m3', 'a', {}, [interchange('4712', 'a')]));
+    const [second, late] = await Promise.all([
+      store.accept(version('m4', 'b', {}, [interchange('4712', 'b')])),
+      store.outbox.startHandingOver([{ number: 3, directory: 'e' }], 'boot', noon),
+    ]);
+    expect(second).toMatchObject({ decision: 'replacePending' });
+    expect(late).toEqual([]);
+  });
+
+  test('one of two contents under the key was handed over already: nothing is replaced', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', 'a'));
+    await store.outbox.startHandingOver([{ number: 1, directory: 'd' }], 'boot', noon);
+    await store.accept(version('m2', 'b'));
+    expect(await store.accept(version('m3', 'c'))).toMatchObject({ decision: 'review' });
+    expect(states().map((s) => s.state)).toEqual(['handingOver', 'review', 'review']);
+  });
+
+  test('a payload that holds more than the later one is not replaced by it', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', '', {}, [interchange('1', 'a'), interchange('2', 'b')]));
+    expect(await store.accept(version('m2', '', {}, [interchange('1', 'c')]))).toMatchObject({ decision: 'review' });
+    const both = version('m3', '', {}, [interchange('1', 'd', '261231:0000'), interchange('2', 'e', '261231:0000')]);
+    // Only now m2 waits under the same key as well, and holds nothing that this one lacks.
+    expect(await store.accept(both)).toMatchObject({ decision: 'replacePending' });
+    expect(states().map((s) => s.state)).toEqual(['superseded', 'superseded', 'received']);
+  });
+
+  test('the same content is suppressed, not replaced, so that no review is got round', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', 'a', { purpose: 'review' }));
+    expect(await store.accept(version('m2', 'a'))).toMatchObject({ kind: 'suppressed' });
+    expect(states()).toEqual([{ id: 'm1', state: 'review' }]);
+  });
+
+  test('a message that has to wait itself replaces nothing', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', 'a'));
+    const outcome = await store.accept(version('m2', 'b', { purpose: 'review' }));
+    expect(outcome).toMatchObject({ decision: 'review', supersedes: null });
+    expect(states()[0]).toEqual({ id: 'm1', state: 'received' });
+  });
+});
