@@ -1,6 +1,7 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { type AppOptions, createApp } from './app.ts';
+import { createApp } from './app.ts';
+import type { AppOptions } from './app-options.ts';
 import { Gate } from './gate.ts';
 import { createMetrics } from './metrics.ts';
 import { Places } from './places.ts';

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../config/load.ts';
 import { TestSender } from '../testing/messages.ts';
 import { removeDirectory, startReceiver } from '../testing/receiver.ts';
-import type { DoorRefusal } from './app.ts';
+import type { DoorRefusal } from './app-options.ts';
 import { remoteAddressBehind } from './remote-address.ts';
 import type { Server, ServerOptions } from './server.ts';
 import { Sources } from './sources.ts';

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { type AppOptions, type AppState, createApp } from './app.ts';
+import { createApp } from './app.ts';
+import type { AppOptions, AppState } from './app-options.ts';
 import { type ClientError, clientErrorAnswer, isFolded } from './client-error.ts';
 import { Gate } from './gate.ts';
 import { messageClasses } from './message-classes.ts';

@@ -1,0 +1,104 @@
+import type { Request, Response } from 'express';
+import { TransportRefusal } from '../as4-error.ts';
+import { type Answer, plainText } from '../exchange.ts';
+import { admissionRefusal } from './admission.ts';
+import type { AppOptions, AppState } from './app-options.ts';
+import type { RespondOptions } from './respond.ts';
+import type { Sending } from './sending.ts';
+
+/** What is read of an upload whose source has used up its patience: enough for the answer to arrive at a sender that means well. */
+const IMPATIENT = { drainBytes: 64 * 1024, drainMs: 2_000, lingerBytes: 64 * 1024, lingerMs: 2_000 };
+
+/**
+ * A POST to the AS4 path, cheapest check first: the limits of its source, what its header says, a place of the gate; then the journey.
+ * @param incident the answer to a fault of ours, which it logs
+ */
+export function messageRoute(
+  options: AppOptions,
+  state: AppState,
+  { bodyOf, send }: Sending,
+  incident: (error: unknown) => Answer,
+): (request: Request, response: Response) => Promise<void> {
+  function refuse(
+    request: Request,
+    response: Response,
+    refusal: TransportRefusal,
+    more: Partial<RespondOptions> = {},
+  ): Promise<void> {
+    const { status, reason, message: text } = refusal;
+    const seen = { status, reason, remoteAddress: options.remoteAddress(request) };
+    // Of a flood only its beginning is logged (see `failed`); metrics count all of it.
+    if (reason !== 'source-failing') options.log.warn(seen, 'request refused');
+    options.onRefused?.({ ...seen, text });
+    const answer = plainText(status, text, refusal.retryAfter);
+    // What cannot be framed for sure must not be followed by anything.
+    if (reason === 'transfer-encoding') state.last.add(request);
+    return send(request, response, answer, status === 413 ? { drainBytes: -1 } : more);
+  }
+
+  let proxyNamed = false;
+
+  /** Behind a proxy that we do not know all senders share its address, and its limits. */
+  function noticeProxy(request: Request, address: string): void {
+    if (proxyNamed || request.headers['x-forwarded-for'] === undefined) return;
+    if (address !== request.socket.remoteAddress) return;
+    proxyNamed = true;
+    options.log.warn(
+      { remoteAddress: address },
+      'X-Forwarded-For is ignored: http.trustProxy does not name this proxy',
+    );
+  }
+
+  async function post(request: Request, response: Response): Promise<void> {
+    const address = options.remoteAddress(request);
+    noticeProxy(request, address);
+    const kept = options.sources.enter(address);
+    if (kept !== null) {
+      const text =
+        kept === 'source-busy'
+          ? 'Too many requests from this address at a time; send the message again.'
+          : 'Too many requests without an authentic message came from this address; send the message again later.';
+      return refuse(request, response, new TransportRefusal(503, text, { reason: kept }), IMPATIENT);
+    }
+    try {
+      const refusal = admissionRefusal(request.headers, options.maxBody);
+      if (refusal === null) return await admitted(request, response, address);
+      options.sources.failed(address);
+      return await refuse(request, response, refusal);
+    } finally {
+      options.sources.leave(address);
+    }
+  }
+
+  async function admitted(request: Request, response: Response, remoteAddress: string): Promise<void> {
+    const { headers } = request;
+    const closed = state.gate.enter();
+    if (closed !== null) {
+      const text = closed === 'stopping' ? 'The receiver is being stopped' : 'The receiver is busy';
+      const refusal = new TransportRefusal(503, `${text}; send the message again.`, { reason: closed });
+      return refuse(request, response, refusal);
+    }
+    let inside = true;
+    const leave = (): void => {
+      if (inside) state.gate.leave();
+      inside = false;
+    };
+    try {
+      if (state.expecting.delete(request)) response.writeContinue();
+      const length = headers['content-length'];
+      const answer = await options
+        .receive({
+          contentType: headers['content-type'],
+          contentLength: length === undefined ? null : Number(length),
+          body: bodyOf(request),
+          remoteAddress,
+        })
+        .catch((error: unknown) => incident(error));
+      await send(request, response, answer, { drainMs: options.requestTimeoutMs, onAnswered: leave }, true);
+    } finally {
+      leave();
+    }
+  }
+
+  return post;
+}
