@@ -25,6 +25,7 @@ interface WriterOptions {
   readonly crash?: string;
   /** Files cannot grow beyond this many KiB: a disk that fails, as far as SQLite can tell. */
   readonly fileLimit?: number;
+  readonly carries?: 'interchanges';
 }
 
 async function startWriter(
@@ -35,7 +36,18 @@ async function startWriter(
   o: WriterOptions = {},
 ): Promise<Writer> {
   const script = new URL('./testing/writer.ts', import.meta.url).pathname;
-  const command = [process.execPath, '--import', 'tsx', script, path, prefix, `${count}`, mark, o.crash ?? ''];
+  const command = [
+    process.execPath,
+    '--import',
+    'tsx',
+    script,
+    path,
+    prefix,
+    `${count}`,
+    mark,
+    o.crash ?? '',
+    o.carries ?? '',
+  ];
   const limit = o.fileLimit === undefined ? '' : `trap '' XFSZ; ulimit -f ${o.fileLimit};`;
   const child = spawn('bash', ['-c', `${limit} exec "$@"`, 'bash', ...command], { stdio: ['pipe', 'pipe', 'inherit'] });
   const outcomes: Outcome[] = [];
@@ -70,6 +82,26 @@ describe('several processes on one database', () => {
       db.close();
     }
   }
+
+  test('the same interchange to two processes at once, under two MessageIds: one delivery, two receipts each for its own message', async () => {
+    const carries = { carries: 'interchanges' } as const;
+    const [a, b] = await Promise.all([
+      startWriter(fixture.path, 'a', 200, 'A', carries),
+      startWriter(fixture.path, 'b', 200, 'B', carries),
+    ]);
+    a.go();
+    b.go();
+    await Promise.all([a.ended, b.ended]);
+    expect(a.outcomes).toHaveLength(200);
+    for (const { id, answer } of a.outcomes) expect(answer).toBe(`receipt of ${id} by A`);
+    for (const { id, answer } of b.outcomes) expect(answer).toBe(`receipt of ${id} by B`);
+    const kinds = new Map([...a.outcomes, ...b.outcomes].map(({ kind, id }) => [id, kind]));
+    for (let n = 0; n < 200; n++)
+      expect([kinds.get(`a${n}`), kinds.get(`b${n}`)].sort()).toEqual(['accepted', 'suppressed']);
+    expect(fixture.value('SELECT count(*) FROM outbox')).toBe(200);
+    expect(fixture.value('SELECT count(*) FROM receipt')).toBe(400);
+    expect(integrity()).toEqual(['ok', []]);
+  });
 
   test('the same 300 messages to two processes at once: each is accepted by one, and both give the same bytes', async () => {
     const [a, b] = await Promise.all([
