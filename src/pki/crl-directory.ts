@@ -13,6 +13,7 @@ const NAME = /^[0-9a-f]{64}\.crl$/;
  */
 export class CrlDirectory {
   readonly #path: string;
+  #writes = 0;
 
   constructor(path: string) {
     this.#path = path;
@@ -44,8 +45,8 @@ export class CrlDirectory {
   async write(fingerprint: string, der: Buffer): Promise<string> {
     await mkdir(this.#path, { recursive: true });
     const file = join(this.#path, `${fingerprint}.crl`);
-    // Several receivers may share the directory.
-    const temporary = `${file}.${process.pid}.tmp`;
+    // Several receivers may share the directory, and two mirrors may give the list at the same time.
+    const temporary = `${file}.${process.pid}-${++this.#writes}.tmp`;
     try {
       const handle = await open(temporary, 'w', 0o644);
       try {

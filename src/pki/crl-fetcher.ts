@@ -1,8 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import type { Certificate } from './certificate.ts';
-import type { Crl } from './crl.ts';
 import type { CrlIntake } from './crl-intake.ts';
 import { PkiError } from './errors.ts';
 import { fetchBounded } from './fetch.ts';
+import { untilNextFetch, untilRetry } from './fetch-schedule.ts';
 import type { AllowedHosts } from './hosts.ts';
 import type { Issuer } from './issuers.ts';
 import { formatDn } from './names.ts';
@@ -46,11 +47,6 @@ interface Source {
   running: Promise<void> | null;
 }
 
-/** A failure is retried after this, then after twice as long each time; an ending list is asked for this often. */
-const SOON_MS = 60_000;
-const SECOND_MS = 1000;
-/** Timers of Node do not reach further than 24 days, and no list should be left alone that long. */
-const LATEST_MS = 86_400_000;
 const MAX_URLS = 4;
 
 /** Fetches the CRL of each CA and root again and again. Whatever goes wrong leaves the list that is known in force. */
@@ -63,6 +59,7 @@ export class CrlFetcher {
 
   constructor(options: CrlFetcherOptions) {
     this.#o = options;
+    setMaxListeners(0, this.#stopping.signal);
     for (const url of options.urls) this.#add(url, null, [url]);
   }
 
@@ -146,7 +143,7 @@ export class CrlFetcher {
 
   /** @returns milliseconds until the next try */
   async #tryAll(source: Source): Promise<number> {
-    const { intake, now, observe, log } = this.#o;
+    const { intake, interval, now, observe, log } = this.#o;
     const reasons: string[] = [];
     for (const url of source.urls) {
       try {
@@ -157,9 +154,9 @@ export class CrlFetcher {
         source.failure = null;
         observe(isNew ? 'new' : 'kept');
         if (isNew) log.info({ ca: formatDn(signer.subject), url, nextUpdate: new Date(crl.nextUpdate) }, 'new CRL');
-        return this.#untilNext(crl, maxAge);
+        return untilNextFetch(interval, maxAge, crl.nextUpdate - now());
       } catch (fault) {
-        if (this.#stopping.signal.aborted) return LATEST_MS;
+        if (this.#stopping.signal.aborted) return interval;
         reasons.push(fault instanceof PkiError ? fault.message : `${url}: ${String(fault)}`);
       }
     }
@@ -169,13 +166,6 @@ export class CrlFetcher {
     source.failure = { name, since: source.failure?.since ?? now(), reason };
     observe('failed');
     log.warn({ crl: name, reason, failures: source.failures }, 'a CRL could not be fetched');
-    return Math.max(SECOND_MS, Math.min(SOON_MS * 2 ** Math.min(source.failures - 1, 10), this.#o.interval));
-  }
-
-  /** Not before the server's max-age has passed, yet early enough to fail several times before the list ends. */
-  #untilNext({ nextUpdate }: Crl, maxAge: number | null): number {
-    const wanted = Math.max(this.#o.interval, (maxAge ?? 0) * SECOND_MS);
-    const safe = Math.max(Math.min(SOON_MS, this.#o.interval), (nextUpdate - this.#o.now()) / 2);
-    return Math.max(SECOND_MS, Math.min(wanted, safe, LATEST_MS));
+    return untilRetry(interval, source.failures);
   }
 }

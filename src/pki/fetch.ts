@@ -26,14 +26,22 @@ const MAX_REDIRECTS = 3;
  * be able to send us to another one. Throws PkiError `not-fetched`, which says why in a few words for the operator.
  */
 export async function fetchBounded(url: string, o: FetchOptions): Promise<Fetched> {
-  const signal = AbortSignal.any([o.signal, AbortSignal.timeout(o.timeout)]);
+  // By hand, because AbortSignal.any leaves something behind at a signal that lives as long as the process.
+  const giveUp = new AbortController();
+  const abort = () => giveUp.abort();
+  const timer = setTimeout(abort, o.timeout);
+  o.signal.addEventListener('abort', abort);
+  if (o.signal.aborted) abort();
   try {
-    return await follow(url, o, signal);
+    return await follow(url, o, giveUp.signal);
   } catch (cause) {
     if (cause instanceof PkiError) throw cause;
     if (o.signal.aborted) throw failure(url, 'the receiver is stopping', cause);
-    if (signal.aborted) throw failure(url, `no whole answer within ${o.timeout / 1000} s`, cause);
+    if (giveUp.signal.aborted) throw failure(url, `no whole answer within ${o.timeout / 1000} s`, cause);
     throw failure(url, reasonOf(cause), cause);
+  } finally {
+    clearTimeout(timer);
+    o.signal.removeEventListener('abort', abort);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Certificate } from './certificate.ts';
 import { PkiError } from './errors.ts';
 import { fetchBounded } from './fetch.ts';
@@ -46,6 +47,7 @@ export class OcspClient {
 
   constructor(options: OcspClientOptions) {
     this.#o = options;
+    setMaxListeners(0, this.#stopping.signal);
   }
 
   stop(): void {

@@ -107,7 +107,6 @@ export class RevocationWatch {
         : null;
     this.trustReloaded();
     trust.onChained((leaf, { certificate }) => this.#fetcher?.learn(certificate, leaf.crlUrls));
-    this.#learnFromOurs();
   }
 
   /** Starts to fetch, in the background, and warns of what ends soon. */
@@ -129,7 +128,12 @@ export class RevocationWatch {
 
   /** To be called when the trust files were read again. */
   trustReloaded(): void {
-    this.#fetcher?.follow(this.#o.trust.issuers);
+    const { trust, identity } = this.#o;
+    this.#fetcher?.follow(trust.issuers);
+    // Our own certificate is the first that says where the list of its CA is, before any sender's does.
+    const { x509, crlUrls } = identity.certificate;
+    const issuer = trust.issuers.find(({ certificate }) => x509.checkIssued(certificate.x509));
+    if (issuer !== undefined) this.#fetcher?.learn(issuer.certificate, crlUrls);
   }
 
   /**
@@ -194,13 +198,5 @@ export class RevocationWatch {
     const { trust, now } = this.#o;
     const issuer = trust.issuers.find((one) => certificate.x509.checkIssued(one.certificate.x509));
     return issuer !== undefined && statusOf(certificate, trust.listsOf(issuer.certificate), now()) === 'revoked';
-  }
-
-  /** Our own certificate is the first that says where the list of its CA is, before any sender's does. */
-  #learnFromOurs(): void {
-    const { identity, trust } = this.#o;
-    const { x509, crlUrls } = identity.certificate;
-    const issuer = trust.issuers.find(({ certificate }) => x509.checkIssued(certificate.x509));
-    if (issuer !== undefined) this.#fetcher?.learn(issuer.certificate, crlUrls);
   }
 }
