@@ -19,6 +19,7 @@ export class Traffic {
   readonly correspondences: Correspondence[] = [];
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
   readonly #random: () => number;
+  readonly #pause: number;
   #urls: readonly string[] = [];
   #stopped = false;
   /** What must never be: an answer that is no receipt for its message, or a second one. */
@@ -28,8 +29,10 @@ export class Traffic {
   /** Attempts that had none. */
   broken = 0;
 
-  constructor(seed: number) {
+  /** @param pause milliseconds that each sender rests at most between two messages */
+  constructor(seed: number, pause: number) {
     this.#random = seeded(seed);
+    this.#pause = pause;
   }
 
   /** Where receivers are now. */
@@ -52,8 +55,7 @@ export class Traffic {
 
   async #work(): Promise<void> {
     while (!this.#stopped) {
-      // Most of the machine belongs to the processes that start.
-      await sleep(this.#random() * 60);
+      await sleep(this.#random() * this.#pause);
       const chance = this.#random();
       const known = this.correspondences[Math.floor(this.#random() * this.correspondences.length)];
       if (chance < 0.55 || known === undefined) await this.#sendNew();
@@ -91,7 +93,7 @@ export class Traffic {
       const url = this.#urls[Math.floor(this.#random() * this.#urls.length)];
       const answer = url === undefined ? null : await post(url, form.message, this.#agent).catch(() => null);
       if (answer !== null && answer.status !== 503) return this.#judge(form, answer);
-      this.broken++;
+      if (url !== undefined) this.broken++;
       if (this.#stopped && this.#urls.length === 0) return;
       await sleep(10);
     }
