@@ -54,6 +54,10 @@ function readCa(der: Buffer, file: string): Certificate {
     throw new PkiError('bad-trust-file', `${file}: ${formatDn(ca.subject)} ${why}`);
   };
   if (!ca.ca) complain('is not a CA (basicConstraints): only CAs and roots belong into this file');
+  // It stands under the same root and in the same downloads, but an SMP may not send as an access point.
+  if (valuesOf(ca.subject, COMMON_NAME).some((name) => /SERVICE METADATA PUBLISHER/i.test(name))) {
+    complain('issues certificates of SMPs, not of access points: remove it from the file');
+  }
   if (ca.keyUsage !== null && !ca.keyUsage.has('keyCertSign')) complain('may not sign certificates (keyUsage)');
   if (!SIGNATURE_HASHES.has(ca.signatureAlgorithm)) complain('is signed with an algorithm that is too weak');
   if (ca.rsaBits !== null && ca.rsaBits < 2048) complain('has an RSA key below 2048 bits');

@@ -328,6 +328,12 @@ describe('load refuses', () => {
     ['a CA without its root', 'issuer-without-root', /has no root that signed CN=QUITTANCE ACCESS POINT/, ['ap-ca']],
     ['a CA with the root of another PKI', 'issuer-without-root', /has no root that signed/, ['ap-ca', 'other-root']],
     ['a root alone', 'bad-trust-file', /holds no issuing CA/, ['root']],
+    [
+      'the SMP CA of the same root',
+      'bad-trust-file',
+      /SERVICE METADATA.* not of access points/,
+      ['ap-ca', 'smp-ca', 'root'],
+    ],
     ['a leaf among the CAs', 'bad-trust-file', /CN=POP000001.* is not a CA/, ['ap-ca', 'root', 'sender']],
   ])('%s', async (_, code, message, names) => {
     const issuers = file('refused.pem', ...names.map(pem));
