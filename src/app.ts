@@ -167,7 +167,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   reloading.unref();
   let server: Server | null = null;
   registerPkiMeters(metrics, revocation);
-  registerMeters(metrics, { store, budget, inFlight: () => server?.inFlight() ?? 0 });
+  registerMeters(metrics, { store, budget, inFlight: () => server?.inFlight() ?? 0, now });
 
   return {
     onFatal: fatal,

@@ -1,18 +1,27 @@
 import { performance } from 'node:perf_hooks';
 import type { Metrics } from './http/metrics.ts';
 import type { BufferBudget } from './mime/buffer.ts';
+import { waitingReviews } from './review-watch.ts';
 import type { Store } from './store/types.ts';
 
 export interface Meters {
-  readonly store: Pick<Store, 'counts' | 'gaps' | 'droppedRefusals'>;
+  readonly store: Pick<Store, 'counts' | 'reviews' | 'gaps' | 'droppedRefusals'>;
   readonly budget: Pick<BufferBudget, 'used'>;
   /** Messages that are being worked on. */
   readonly inFlight: () => number;
+  readonly now: () => number;
 }
 
 /** What is measured when somebody looks, not when it happens. */
-export function registerMeters(metrics: Metrics, { store, budget, inFlight }: Meters): void {
+export function registerMeters(metrics: Metrics, { store, budget, inFlight, now }: Meters): void {
   metrics.gauges('quittance_hand_overs', 'Hand-overs in the database, by state.', 'state', () => store.counts());
+  metrics.gauge('quittance_reviews_waiting', 'Receipted messages that wait for an operator.', async () => {
+    return (await waitingReviews(store)).count;
+  });
+  metrics.gauge('quittance_review_oldest_seconds', 'Since when the oldest of them waits; 0: none does.', async () => {
+    const { oldest } = await waitingReviews(store);
+    return oldest === null ? 0 : (now() - oldest) / 1000;
+  });
   metrics.gauge('quittance_in_flight', 'Messages that are being worked on.', inFlight);
   metrics.gauge('quittance_buffered_bytes', 'Request bodies held in memory.', () => budget.used);
   metrics.gauge('quittance_audit_gaps_total', 'Suppressions since the start that could not be recorded.', () =>

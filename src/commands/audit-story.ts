@@ -13,8 +13,8 @@ interface Event {
 const states: Readonly<Record<string, string>> = {
   received: 'accepted; it waits for the inbox',
   handingOver: 'being put into the inbox',
-  delivered: 'in the inbox',
-  acknowledged: 'in the inbox, and the backend has said so',
+  delivered: 'delivered to the inbox',
+  acknowledged: 'delivered, and the backend has said that it has it',
   review: 'kept back; it waits for an operator (quittance review show)',
   rejected: 'rejected by an operator; it is not delivered',
   superseded: 'replaced by a later message; it is not delivered',
@@ -47,7 +47,9 @@ export function tellStory(story: AuditStory): string[] {
 
 /** That a directory appeared is in the row of the hand-over and not among the decisions: one more row a message would cost more than it tells. */
 function arrivalsInInbox(story: AuditStory): Event[] {
-  const recorded = new Set(story.rows.filter((r) => r.decision === 'delivered').map((r) => r.detail.number));
+  // A confirmed one never appeared, as far as we know: somebody found that the backend has it.
+  const told = story.rows.filter((r) => r.decision === 'delivered' || r.decision === 'confirm');
+  const recorded = new Set(told.map((r) => r.detail.number));
   return story.handOvers
     .filter((h) => h.state === 'delivered' && !recorded.has(h.number))
     .map((h) => ({ at: h.at, told: `Hand-over ${h.number} was put into the inbox.`, grounds: [] }));
@@ -78,15 +80,15 @@ function tail({ handOvers, held, duplicates }: AuditStory): string[] {
   }
   if (held.length > 0) lines.push('', 'Copies with another content:');
   for (const item of held) {
-    lines.push(`  ${item.id}: since ${moment(item.since)}, repeated ${times(item.repeats)}. ${oneLine(item.why)}`);
+    lines.push(`  ${item.id}: since ${moment(item.since)}, ${repeated(item.repeats)}. ${oneLine(item.why)}`);
   }
   if (duplicates.length > 0) lines.push('', 'Messages that repeat its interchange, and were not delivered:');
   for (const d of duplicates) lines.push(`  ${oneLine(d.messageId)} (number ${d.id}), ${moment(d.receivedAt)}`);
   return lines;
 }
 
-function times(n: number): string {
-  return n === 0 ? 'never' : n === 1 ? 'once' : `${n} times`;
+function repeated(n: number): string {
+  return n === 0 ? 'not repeated' : n === 1 ? 'repeated once' : `repeated ${n} times`;
 }
 
 /** Rule, window and evidence behind each decision; said again only when they have changed since the line before. */

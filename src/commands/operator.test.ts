@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
@@ -89,7 +89,7 @@ test('a message in review is listed, shown, approved, and then in the inbox exac
       now: in the inbox
       its MessageId is remembered until TIME
 
-    TIME  It arrived for the first time from 127.0.0.1. It got its receipt, and was kept back for an operator to decide.
+    TIME  It arrived for the first time from 127.0.0.1. It got its receipt, and was kept back for an operator to decide. Why: eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged.
                              by rule "invoices and credit notes" of policy VERSION
                              remembered until TIME
                              evidence: signer's certificate, sha256 SHA256
@@ -118,25 +118,25 @@ test('a rejected message is never delivered, and its repeat gets the same receip
   expect(site.inbox.names()).toEqual([]);
   const story = await cli('audit', 'show', message.messageId);
   expect(timeless(story.stdout, message)).toMatchInlineSnapshot(`
-        "Message MESSAGE-ID of POP000001 (number 1)
-          from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
-          sbdh: InstanceIdentifier 'UUID'
-          warning: eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged
-          now: rejected by an operator; it is not delivered
-          its MessageId is remembered until TIME
+    "Message MESSAGE-ID of POP000001 (number 1)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      warning: eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged
+      now: rejected by an operator; it is not delivered
+      its MessageId is remembered until TIME
 
-        TIME  It arrived for the first time from 127.0.0.1. It got its receipt, and was kept back for an operator to decide.
-                                 by rule "invoices and credit notes" of policy VERSION
-                                 remembered until TIME
-                                 evidence: signer's certificate, sha256 SHA256
-                                 evidence: signed digests, sha256 SHA256
-        TIME  Alice (USER on HOST) decided that it is not delivered. The reason: agreed by phone.
-        TIME  The same message came again from 127.0.0.1 (every byte of it was the same). It got the stored receipt once more; nothing was delivered.
+    TIME  It arrived for the first time from 127.0.0.1. It got its receipt, and was kept back for an operator to decide. Why: eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged.
+                             by rule "invoices and credit notes" of policy VERSION
+                             remembered until TIME
+                             evidence: signer's certificate, sha256 SHA256
+                             evidence: signed digests, sha256 SHA256
+    TIME  Alice (USER on HOST) decided that it is not delivered. The reason: agreed by phone.
+    TIME  The same message came again from 127.0.0.1 (every byte of it was the same). It got the stored receipt once more; nothing was delivered.
 
-        Hand-overs to the backend:
-          1: rejected since TIME
-        "
-      `);
+    Hand-overs to the backend:
+      1: rejected since TIME
+    "
+  `);
 });
 
 test('without a name and a reason nothing is decided', async () => {
@@ -191,17 +191,54 @@ test('a conflict is kept as evidence: approval is refused, since its sender was 
                              evidence: signer's certificate, sha256 SHA256
                              evidence: signed digests, sha256 SHA256
     TIME  Hand-over 1 was put into the inbox.
-    TIME  Alice (USER on HOST) had it handed over again, in a directory of its own. The reason: the ERP lost it.
-    TIME  Hand-over 2 was put into the inbox.
-    TIME  Alice (USER on HOST) had it handed over again, in a directory of its own. The reason: and again.
-    TIME  Hand-over 3 was put into the inbox.
+    TIME  Another content came under the same MessageId from 127.0.0.1. Its sender was told that it failed (EBMS:0003); that copy is kept as evidence and is never delivered.
+                             evidence: signed digests, sha256 SHA256
+    TIME  Alice (USER on HOST) settled the copy held-1, whose sender was told that it failed; it stays as evidence. The reason: agreed by phone.
 
     Hand-overs to the backend:
       1: delivered since TIME, directory DIRECTORY_1
-      2: delivered since TIME, redelivery 1 (the ERP lost it), directory DIRECTORY_2
-      3: delivered since TIME, redelivery 2 (and again), directory DIRECTORY_3
+
+    Copies with another content:
+      held-1: since TIME, not repeated. The same MessageId was received before with other content; the sender was told that this copy failed, and an operator has seen it
     "
   `);
+});
+
+test('where the rule holds a conflict, it has a receipt of its own, and approval delivers it beside the first', async () => {
+  site = new Site({ 'duplicates.onConflict': 'hold' });
+  const server = await site.serve();
+  const first = await sender.message();
+  await send(server, first);
+  await until(() => site.inbox.names().length === 1);
+  await site.delivered();
+  const other = await sender.message({ messageId: first.messageId });
+  const receipt = await send(server, other);
+  const [item, ...more] = await waiting();
+  expect(more).toEqual([]);
+  expect(item).toMatchObject({ kind: 'held', told: 'receipt', messageId: first.messageId });
+  expect(site.inbox.entries()).toHaveLength(1);
+  expect(await cli('review', 'approve', item!.id, ...ALICE)).toMatchObject({ code: 0, stderr: '' });
+  await until(() => site.inbox.names().length === 2);
+  await site.delivered();
+  expect(site.inbox.entries().map((e) => site.inbox.file(e, 'payload.xml').equals(other.sbd))).toEqual([false, true]);
+  expect(await post(server.url, other)).toMatchObject({ body: receipt });
+  const stories = await Promise.all(['1', '2'].map(async (id) => (await cli('audit', 'show', id)).stdout));
+  expect(timeless(stories.join('\n'), first)).toMatchInlineSnapshot();
+});
+
+test('the same interchange under a new MessageId is receipted, not delivered, and its story names the first', async () => {
+  site = new Site();
+  const server = await site.serve();
+  const first = await sender.message({ messageId: 'first@ap' });
+  await send(server, first);
+  await until(() => site.inbox.names().length === 1);
+  await site.delivered();
+  const again = await sender.message({ sbd: first.sbd });
+  await send(server, again);
+  await site.delivered();
+  expect(site.inbox.entries()).toHaveLength(1);
+  const stories = await Promise.all([again, first].map(async (m) => (await cli('audit', 'show', m.messageId)).stdout));
+  expect(timeless(stories.join('\n'), again)).toMatchInlineSnapshot();
 });
 
 test('a message redelivered twice is in three directories, each marked with its number and its reason', async () => {
@@ -217,6 +254,10 @@ test('a message redelivered twice is in three directories, each marked with its 
     await until(() => site.inbox.names().length === n + 2);
     await site.delivered();
   }
+  const limited = await runCli(site.directory, ['redeliver', message.messageId, ...ALICE], {
+    'review.exceptionsPerHour': '2',
+  });
+  expect(limited).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('review.exceptionsPerHour') });
   const found = site.inbox.entries().map(({ metadata: m }) => [m.messageId, m.redelivery, m.redeliveryReason]);
   expect(found).toEqual([
     [message.messageId, 0, null],
@@ -263,6 +304,26 @@ test('a message whose payload was purged cannot be redelivered, and the command 
   expect(stderr).toMatch(/payload.*(purged|retention\.payload)/);
 });
 
+test('that the clock is right is recorded with who said so, and then purge goes on', async () => {
+  site = new Site();
+  const server = await site.serve();
+  await send(server, await sender.message());
+  expect(await cli('purge', '--clock-is-right', ...ALICE)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Removed'),
+  });
+  const { stdout } = await cli('audit', 'export', '--from', '2020-01-01', '--to', '2100-01-01');
+  const rows = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(rows).toContainEqual(
+    expect.objectContaining({ decision: 'clockIsRight', by: 'Alice', reason: 'agreed by phone', message: null }),
+  );
+  expect((await cli('purge', ...ALICE)).code).toBe(2);
+  expect((await cli('purge', '--dry-run', '--clock-is-right', ...ALICE)).code).toBe(2);
+});
+
 test('an acknowledgement names the directory or a path to it, and may come any number of times', async () => {
   site = new Site();
   const server = await site.serve();
@@ -282,6 +343,80 @@ test('an acknowledgement names the directory or a path to it, and may come any n
   }
   expect(site.handOvers()).toEqual({ acknowledged: 1 });
   expect((await cli('ack', 'nobody@knows')).code).toBe(1);
+});
+
+/** A hand-over that was begun when the process died, and whose inbox was another one when the next process looked. */
+async function ofUnknownFate(): Promise<{ server: ServerProcess; message: TestMessage }> {
+  site = new Site();
+  await (await site.serve()).stop();
+  const message = await sender.message();
+  const crashing = await site.serve({ crashAt: 'handing-over' });
+  await post(crashing.url, message).catch(() => null);
+  await crashing.ended;
+  const marker = readFileSync(site.inbox.marker);
+  rmSync(site.inbox.marker);
+  const server = await site.serve();
+  await until(() => site.handOvers().unknown === 1);
+  writeFileSync(site.inbox.marker, marker);
+  return { server, message };
+}
+
+test('a hand-over of unknown fate that the backend has is confirmed, and nothing is delivered again', async () => {
+  const { message } = await ofUnknownFate();
+  const [item, ...more] = await waiting();
+  expect(more).toEqual([]);
+  expect(item).toMatchObject({ kind: 'unknown', messageId: message.messageId });
+  expect((await cli('review', 'show', item!.id)).stdout).toContain('Look whether the backend has it.');
+  expect(await cli('review', 'confirm', item!.id, ...ALICE)).toMatchObject({ code: 0, stderr: '' });
+  expect(site.handOvers()).toEqual({ delivered: 1 });
+  expect(site.inbox.names()).toEqual([]);
+  const story = await cli('audit', 'show', message.messageId);
+  expect(timeless(story.stdout, message)).toMatchInlineSnapshot(`
+    "Message MESSAGE-ID of POP000001 (number 1)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      now: in the inbox
+      its MessageId is remembered until TIME
+
+    TIME  It arrived for the first time from 127.0.0.1. It was new: it got its receipt and was accepted for the inbox.
+                             by rule "invoices and credit notes" of policy VERSION
+                             remembered until TIME
+                             evidence: signer's certificate, sha256 SHA256
+                             evidence: signed digests, sha256 SHA256
+    TIME  Whether the backend has hand-over 1 cannot be known: the folders were not those of this database, or a directory vanished. It waits for an operator.
+    TIME  Alice (USER on HOST) has seen that the backend has it: hand-over 1 counts as delivered. The reason: agreed by phone.
+    TIME  Hand-over 1 was put into the inbox.
+
+    Hand-overs to the backend:
+      1: delivered since TIME, directory DIRECTORY_1
+    "
+  `);
+});
+
+test('a hand-over of unknown fate that is approved is in the inbox, marked as a possible duplicate', async () => {
+  const { message } = await ofUnknownFate();
+  const [item] = await waiting();
+  expect(await cli('review', 'approve', item!.id, ...ALICE)).toMatchObject({ code: 0, stderr: '' });
+  await until(() => site.inbox.names().length === 1);
+  expect(site.inbox.entries()[0]!.metadata).toMatchObject({ messageId: message.messageId, possibleDuplicate: true });
+});
+
+test('a receipted message that waits is told by health and measured', async () => {
+  site = new Site();
+  const server = await site.serve({ settings: { 'review.maxWaiting': '1', 'review.maxAge': '1ms' } });
+  await send(server, await stale());
+  const health = async () =>
+    (await fetch(new URL('/health/ready', server.url))).json() as Promise<{ degraded: { what: string }[] }>;
+  expect((await health()).degraded.map(({ what }) => what)).toEqual([
+    'a receipted message waits for an operator for longer than review.maxAge',
+  ]);
+  await send(server, await stale());
+  expect((await health()).degraded[0]).toMatchObject({
+    what: '2 receipted messages wait for an operator: quittance review list',
+  });
+  const metrics = await (await fetch(new URL('/metrics', server.url))).text();
+  expect(metrics).toMatch(/^quittance_reviews_waiting 2$/m);
+  expect(metrics).toMatch(/^quittance_review_oldest_seconds [0-9.]+$/m);
 });
 
 test('decisions are exported a line each, and a changed one is found out', async () => {
@@ -324,7 +459,7 @@ test('decisions are exported a line each, and a changed one is found out', async
 test('a backup made while messages arrive holds all that was receipted before it, and starts only with --restored', async () => {
   site = new Site();
   let server = await site.serve();
-  const large = await sender.message({ bytes: 1_000_000 });
+  const large = await sender.message({ bytes: 2_000_000 });
   const before = [large, await sender.message(), await sender.message()];
   for (const message of before) await send(server, message);
   const receipts = await Promise.all(before.map(async (m) => (await post(server.url, m)).body));

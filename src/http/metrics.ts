@@ -9,7 +9,7 @@ export interface Metrics {
   /** A request or connection was turned away before the journey of a message; `status` 0: without an answer. */
   door(status: number, reason: string): void;
   /** A number that is read whenever someone asks for the metrics. One that only rises is named `…_total`, and is a counter then. */
-  gauge(name: string, help: string, read: () => number): void;
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** The same for several numbers, by label. */
   gauges(name: string, help: string, label: string, read: () => Promise<Readonly<Record<string, number>>>): void;
   /** Prometheus text format. */
@@ -65,7 +65,7 @@ export function createMetrics(): Metrics {
 
   return {
     door: (status, reason) => door.inc({ status: String(status), reason }),
-    gauge: (name, help, read) => meter(name, help, [], async (add) => add({}, read())),
+    gauge: (name, help, read) => meter(name, help, [], async (add) => add({}, await read())),
     gauges: (name, help, label, read) =>
       meter(name, help, [label], async (add) => {
         for (const [value, n] of Object.entries(await read())) add({ [label]: value }, n);
