@@ -1,0 +1,337 @@
+import type { Case } from '../case.ts';
+import { freshSlip, type MessageSpec } from '../message.ts';
+import { accept } from './rows.ts';
+
+const NAMES = 'XML Names; SOAP 1.2 §5.2';
+const C14N = 'XML-EXC-C14N §3';
+const WSS = 'WSS 1.1.1 §5';
+const SECURE = ['soap', 'eb', 'wsse', 'wsu', 'ds', 'xenc', 'ec'] as const;
+
+/** Numbers the rows of a chapter. */
+function chapter(
+  prefix: string,
+  rows: readonly (readonly [string, string, MessageSpec | (() => MessageSpec)])[],
+): Case[] {
+  return rows.map(([source, asserts, spec], index) =>
+    accept(`TOL-${prefix}-${String(index + 1).padStart(2, '0')}`, source, asserts, spec),
+  );
+}
+
+/** The envelope as other products write it. */
+export const ENVELOPE_CASES: readonly Case[] = chapter('ENV', [
+  [
+    NAMES,
+    'Prefixes S12 and eb (phase4): sorted by code point, S12 comes first.',
+    { prefixes: { soap: 'S12', eb: 'eb' } },
+  ],
+  [
+    NAMES,
+    'Prefixes env and eb3, Security before Messaging (Oxalis).',
+    {
+      prefixes: { soap: 'env', eb: 'eb3' },
+      headerOrder: ['security', 'messaging'],
+    },
+  ],
+  [
+    NAMES,
+    'Prefixes soap and ns2, all declared at the Envelope (JAXB).',
+    { prefixes: { soap: 'soap', eb: 'ns2' }, declared: SECURE },
+  ],
+  [
+    NAMES,
+    'Prefix soapenv, xmldsig and xmlenc as default namespaces (Axis2, .NET).',
+    {
+      prefixes: { soap: 'soapenv', ds: '', xenc: '' },
+    },
+  ],
+  [NAMES, 'ebMS as default namespace.', { prefixes: { soap: 'S', eb: '' } }],
+  [
+    C14N,
+    'Prefixes that sort otherwise by locale.',
+    {
+      prefixes: { soap: 'Z', eb: 'a', wsu: 'B' },
+      declared: SECURE,
+      signature: { messagingPrefixes: 'B Z a', bodyPrefixes: 'a B' },
+    },
+  ],
+  [
+    WSS,
+    'BinarySecurityToken after the Signature.',
+    {
+      security: ['receiverToken', 'encryptedKey', 'encryptedData', 'signature', 'signerToken'],
+    },
+  ],
+  [
+    WSS,
+    'Signature before what was encrypted.',
+    {
+      security: ['signerToken', 'signature', 'encryptedData', 'encryptedKey', 'receiverToken'],
+    },
+  ],
+  [
+    C14N,
+    'PrefixList with everything in scope (WSS4J).',
+    {
+      declared: SECURE,
+      signature: {
+        signedInfoPrefixes: 'S12 eb ec wsse wsu xenc',
+        messagingPrefixes: 'S12 ds wsse',
+        bodyPrefixes: 'S12 ds eb wsse wsu',
+      },
+    },
+  ],
+  [
+    C14N,
+    'Empty PrefixList; the receipt repeats it.',
+    {
+      signature: { signedInfoPrefixes: '', messagingPrefixes: '', bodyPrefixes: '' },
+    },
+  ],
+  [C14N, 'No InclusiveNamespaces at all.', { declared: SECURE }],
+  [C14N, 'PrefixList of SignedInfo only (n42).', { signature: { signedInfoPrefixes: 'S12' } }],
+  [
+    C14N,
+    'PrefixList with a prefix that nobody declares.',
+    { signature: { messagingPrefixes: 'xs S12', bodyPrefixes: 'nowhere' } },
+  ],
+  ['XMLDSig §4.2', '&#xD; in base64 (Java on Windows).', { base64: 'carriage-returns' }],
+  ['XMLDSig §4.2', 'Lines in base64.', { base64: 'lines' }],
+  ['eD §1.4.2.2', 'A UTF-8 byte order mark before the envelope.', { encoding: 'utf-8-bom' }],
+  [
+    'XML 1.0 §2.8',
+    'An XML declaration.',
+    { xmlDeclaration: '<?xml version="1.0" encoding="utf-8" standalone="yes"?>\n' },
+  ],
+  [
+    'XML 1.0 §2',
+    'White space, comments and CDATA in the header.',
+    {
+      editMessaging: (xml) =>
+        xml
+          .replace(/></g, '>\n  <')
+          .replace('<eb:UserMessage>', '<eb:UserMessage><!-- to whom it may concern -->')
+          .replace(/(<eb:ConversationId>)([^<]*)/, '$1<![CDATA[$2]]>'),
+    },
+  ],
+  [
+    'SOAP 1.2 §5.2.3',
+    'A SOAP header that need not be understood.',
+    {
+      headerOrder: [{ raw: '<t:trace xmlns:t="urn:example:trace">abc</t:trace>' }, 'messaging', 'security'],
+    },
+  ],
+  [
+    'AS4 §5.1.8',
+    'A signed wsu:Timestamp: one more reference, and the receipt repeats it.',
+    {
+      security: ['timestamp', 'receiverToken', 'encryptedKey', 'encryptedData', 'signerToken', 'signature'],
+      signature: { order: ['timestamp', 'messaging', 'body', 'attachments'] },
+    },
+  ],
+  [
+    'AS4 §3.2; facts §2.4',
+    'A wsu:Timestamp that expired long ago: a retry is byte-identical and may come late.',
+    {
+      security: ['timestamp', 'receiverToken', 'encryptedKey', 'encryptedData', 'signerToken', 'signature'],
+      signature: { order: ['messaging', 'body', 'timestamp', 'attachments'] },
+      wsuTimestamp: { created: '2026-11-01T08:00:00Z', expires: '2026-11-01T08:05:00Z' },
+    },
+  ],
+  [
+    'XMLDSig §4.4.3',
+    'References in another order.',
+    () => ({
+      more: [freshSlip()],
+      signature: { order: ['attachments', 'body', 'messaging'] },
+    }),
+  ],
+  ['AS4 §5.1.4', 'eb:Messaging/@id instead of wsu:Id.', { messagingId: 'id' }],
+]);
+
+/** Values that may be written in more than one way. */
+export const VALUE_CASES: readonly Case[] = [
+  ...chapter('VAL', [
+    [
+      'Core §5.2.2.1',
+      'eb:Timestamp with seven fraction digits (.NET).',
+      () => ({ header: { timestamp: now().replace('Z', '1234Z') } }),
+    ],
+    ['Core §5.2.2.1', 'eb:Timestamp with an offset.', () => ({ header: { timestamp: inOffset() } })],
+    [
+      'Core §5.2.2.1',
+      'eb:Timestamp without time zone: UTC.',
+      () => ({ header: { timestamp: now().replace(/\..*/, '') } }),
+    ],
+    ['Core §5.2.1', 'mustUnderstand="1".', { header: { mustUnderstand: '1' } }],
+    [
+      'Core §5.2.2.1',
+      'A MessageId without @ and with odd characters.',
+      () => ({
+        header: { messageId: `{c0ffee}/ä ☕:${Math.random()}` },
+      }),
+    ],
+    [
+      'eD §1.4.2.2',
+      'A message property of the sender’s own.',
+      {
+        editMessaging: (xml) =>
+          xml.replace(
+            '</eb:MessageProperties>',
+            '<eb:Property name="batch" type="urn:x">12</eb:Property></eb:MessageProperties>',
+          ),
+      },
+    ],
+    [
+      'Core §5.2.2.13',
+      'PartInfo with Schema and Description.',
+      {
+        editMessaging: (xml) =>
+          xml.replace(
+            /(<eb:PartInfo[^>]*>)/,
+            '$1<eb:Schema location="http://schema.example/order.xsd" version="2"></eb:Schema><eb:Description xml:lang="nl">Bestelling</eb:Description>',
+          ),
+      },
+    ],
+  ]),
+  accept('TOL-VAL-20', 'eD §1.5.3', 'Another access point that is trusted may send.', { as: 'sender2' }),
+  accept('TOL-VAL-21', 'eD §1.5.3', 'The sender may have a renewed certificate and key.', { as: 'bad:sender-renewed' }),
+];
+
+/** How keys and ciphers may be named. */
+export const ENCRYPTION_CASES: readonly Case[] = chapter('ENC', [
+  ...(
+    [
+      ['issuer-serial', 'issuer and serial number'],
+      ['key-id', 'subject key identifier'],
+      ['thumbprint', 'thumbprint'],
+      ['x509-certificate', 'X509Data with the certificate'],
+      ['x509-issuer-serial', 'X509Data with issuer and serial number'],
+      ['x509-key-id', 'X509Data with the key identifier'],
+    ] as const
+  ).map(
+    ([keyForm, words]) =>
+      [
+        'eD §1.4.2.6',
+        `The recipient is named by ${words}.`,
+        { encryption: { keyForm }, security: ['encryptedKey', 'encryptedData', 'signerToken', 'signature'] },
+      ] as const,
+  ),
+  ['SwA §5.5', 'EncryptedData in another order.', () => ({ more: [freshSlip()], encryption: { order: [1, 0] } })],
+  ['XMLENC §3.5', 'EncryptedData without KeyInfo.', { encryption: { keyInfo: false } }],
+  ['XMLENC §3.5', 'EncryptedKey without ReferenceList.', { encryption: { referenceList: false } }],
+  [
+    'XMLENC §3.5',
+    'An EncryptedKey for each part.',
+    () => ({ more: [freshSlip()], encryption: { keyPer: 'payload', order: [1, 0] } }),
+  ],
+  [
+    'XMLENC §3.5',
+    'An EncryptedKey for each part, named by its ReferenceList only.',
+    () => ({
+      more: [freshSlip()],
+      encryption: { keyPer: 'payload', keyInfo: false },
+    }),
+  ],
+]);
+
+const MIME = 'RFC 2046, RFC 2387';
+
+/** The package as other products write it. */
+export const MIME_CASES: readonly Case[] = chapter('MIME', [
+  [MIME, 'Parameters type, boundary, start.', { mime: { parameters: ['type', 'boundary', 'start'] } }],
+  [
+    MIME,
+    'Parameters boundary, charset, start-info, start, type.',
+    {
+      mime: { parameters: ['boundary', 'charset', 'start-info', 'start', 'type'] },
+    },
+  ],
+  [
+    MIME,
+    'Parameters without quotes.',
+    {
+      mime: { quotes: 'needed', boundary: 'MIMEBoundary_5f0e1d', parameters: ['boundary', 'type'] },
+    },
+  ],
+  [MIME, 'Runs of blanks between the parameters (JavaMail).', { mime: { separator: ' ;  \t ' } }],
+  ['RFC 2387 §3.2', 'No start: the first part is the root.', { mime: { parameters: ['type', 'boundary'] } }],
+  ['Core §5.1.1', 'start without angle brackets.', { mime: { start: 'envelope@sender.example' } }],
+  [MIME, 'A root part without Content-ID (as4).', { mime: { rootContentId: null } }],
+  [
+    MIME,
+    'Preamble and epilogue (n42).',
+    {
+      mime: { preamble: 'This is a multipart message.\r\n--not the boundary', epilogue: 'The end.\r\n' },
+    },
+  ],
+  [MIME, 'Part headers in lower case, backwards.', { mime: { headerCase: 'lower', reverseHeaders: true } }],
+  [
+    'Core §5.1.2.1',
+    'Part headers in upper case, unknown ones among them.',
+    {
+      mime: { headerCase: 'upper', extraHeaders: ['X-Origin: warehouse', 'Content-Description: an AS4 part'] },
+    },
+  ],
+  [
+    'RFC 5322 §2.2.3',
+    'Folded part headers.',
+    {
+      payload: {
+        contentId: 'folded@sender.example',
+        headers: [
+          'Content-Type: application/octet-stream;\r\n\tname="payload"',
+          'Content-ID:\r\n <folded@sender.example>',
+          'Content-Transfer-Encoding: binary',
+        ],
+      },
+    },
+  ],
+  [
+    'RFC 2045 §6.8',
+    'The payload part in base64 (n42): the digest is over the decoded content.',
+    { payload: { transferEncoding: 'base64' } },
+  ],
+  ['RFC 2045 §6.8', 'The envelope in base64.', { mime: { rootTransferEncoding: 'BASE64' } }],
+  [
+    'RFC 2045 §6.1',
+    'No Content-Transfer-Encoding.',
+    { payload: { transferEncoding: null }, mime: { rootTransferEncoding: null } },
+  ],
+  [
+    'RFC 2045 §6.2',
+    'Content-Transfer-Encoding 8bit and 7bit.',
+    { payload: { transferEncoding: '8bit' }, mime: { rootTransferEncoding: '7bit' } },
+  ],
+  [
+    'RFC 2392',
+    'Content-ID without angle brackets.',
+    {
+      payload: {
+        contentId: 'bare@sender.example',
+        headers: ['Content-Type: application/octet-stream', 'Content-ID: bare@sender.example'],
+      },
+    },
+  ],
+  ['RFC 2392', 'Content-ID with a plus sign: it is no blank.', { payload: { contentId: 'in+voice@sender.example' } }],
+  [
+    'RFC 2392',
+    'Content-ID that is percent-encoded in its URI.',
+    { payload: { contentId: 'in voice#1%@sender.example' } },
+  ],
+  [
+    'Core §5.1.5',
+    'A part that no PartInfo names is thrown away.',
+    () => ({
+      more: [{ content: Buffer.from('stray'), named: false, signed: false, encrypted: false }],
+    }),
+  ],
+]);
+
+function now(): string {
+  return new Date().toISOString();
+}
+
+/** This moment, as clocks two hours east of us write it. */
+function inOffset(): string {
+  return new Date(Date.now() + 7_200_000).toISOString().replace('Z', '+02:00');
+}

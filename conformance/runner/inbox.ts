@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A file that the receiver has handed over. */
+interface Found {
+  readonly sha256: string;
+  /** Text of a small JSON file, where products put what they know about a message. */
+  readonly json: string | null;
+}
+
+/**
+ * The folder that a receiver delivers to, whatever its layout: what counts is how many files in it are, octet for octet, the payload
+ * that was sent. Every payload of the suite is unique, so each may be found once at most.
+ */
+export class Inbox {
+  readonly directory: string;
+  readonly #files = new Map<string, Found>();
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  /** Files with these octets, as paths. */
+  copiesOf(sha256: string): string[] {
+    return [...this.#files].filter(([, file]) => file.sha256 === sha256).map(([path]) => path);
+  }
+
+  /** Whether a file name or a JSON file mentions the MessageId. */
+  mentions(messageId: string): boolean {
+    const safe = messageId.replace(/[^A-Za-z0-9._-]/g, '_');
+    return [...this.#files].some(
+      ([path, { json }]) =>
+        path.includes(safe) || path.includes(messageId) || json?.includes(JSON.stringify(messageId)),
+    );
+  }
+
+  /** `warnings` of a metadata.json beside the file; null when the product writes no such file. */
+  warningsBeside(path: string): readonly unknown[] | null {
+    const json = this.#files.get(join(dirname(path), 'metadata.json'))?.json;
+    if (json === undefined || json === null) return null;
+    const { warnings } = JSON.parse(json) as { warnings?: unknown };
+    return Array.isArray(warnings) ? warnings : [];
+  }
+
+  /** Looks again; files that are there already are not read again. */
+  scan(): void {
+    const seen = new Set<string>();
+    for (const entry of readdirSync(this.directory, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (!entry.isFile() || entry.name.endsWith('.tmp')) continue;
+      seen.add(path);
+      if (!this.#files.has(path)) this.#read(path);
+    }
+    for (const path of this.#files.keys()) if (!seen.has(path)) this.#files.delete(path);
+  }
+
+  #read(path: string): void {
+    const octets = readFileSync(path);
+    this.#files.set(path, {
+      sha256: sha256Of(octets),
+      json: basename(path).endsWith('.json') && octets.length < 65_536 ? octets.toString('utf8') : null,
+    });
+  }
+
+  /** Resolves true once the octets are there, false after `timeout` ms. */
+  async waitFor(sha256: string, timeout: number): Promise<boolean> {
+    for (const end = Date.now() + timeout; ; ) {
+      this.scan();
+      if (this.copiesOf(sha256).length > 0) return true;
+      if (Date.now() > end) return false;
+      await sleep(50);
+    }
+  }
+}
+
+export function sha256Of(octets: Uint8Array): string {
+  return createHash('sha256').update(octets).digest('hex');
+}

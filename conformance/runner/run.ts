@@ -1,0 +1,105 @@
+import type { Case, Need } from '../case.ts';
+import { Failure, type FailureKind } from '../failure.ts';
+import type { Target } from '../target/target.ts';
+import { settleDeliveries } from './settle.ts';
+import { type Exchange, type SeenSignal, Trial } from './trial.ts';
+
+export type Verdict = 'passed' | 'failed' | 'skipped' | 'not-applicable';
+
+export interface Result {
+  readonly case: Case;
+  readonly verdict: Verdict;
+  /** What failed, or why it was not run. */
+  readonly detail: string | null;
+  readonly kind: FailureKind | null;
+  readonly ms: number;
+  readonly exchanges: readonly Exchange[];
+}
+
+export interface RunOptions {
+  readonly target: Target;
+  readonly cases: readonly Case[];
+  /** Cases at a time. */
+  readonly parallel: number;
+  /** Called when a case is done; its folder is looked at later. */
+  readonly progress: (result: Result, done: number, all: number) => void;
+}
+
+interface Done {
+  readonly trial: Trial;
+  result: Result;
+}
+
+/** Runs the cases and then looks into the folder. Results are in the order of the cases. */
+export async function runCases(o: RunOptions): Promise<readonly Result[]> {
+  const seen: SeenSignal[] = [];
+  const done = new Map<Case, Done>();
+  const runOne = async (each: Case): Promise<void> => {
+    const trial = new Trial(o.target, seen);
+    const result = await runCase(each, trial);
+    done.set(each, { trial, result });
+    o.progress(result, done.size, o.cases.length);
+  };
+  const together = o.cases.filter((each) => each.when === undefined);
+  const queue = together.values();
+  await Promise.all(
+    Array.from({ length: o.parallel }, async () => {
+      for (const each of queue) await runOne(each);
+    }),
+  );
+  for (const when of ['alone', 'last'] as const) {
+    for (const each of o.cases) if (each.when === when) await runOne(each);
+  }
+  const faults = await settleDeliveries(
+    [...done.values()].flatMap(({ trial }) => trial.demands),
+    seen,
+  );
+  for (const each of done.values()) {
+    const fault = each.trial.demands.map((demand) => faults.get(demand)).find((text) => text !== undefined);
+    if (fault !== undefined && each.result.verdict === 'passed') {
+      each.result = { ...each.result, verdict: 'failed', kind: 'folder', detail: fault };
+    }
+  }
+  return o.cases.flatMap((each) => done.get(each)?.result ?? []);
+}
+
+async function runCase(each: Case, trial: Trial): Promise<Result> {
+  const without = { case: each, kind: null, ms: 0, exchanges: [] };
+  if (each.notApplicable !== undefined) return { ...without, verdict: 'not-applicable', detail: each.notApplicable };
+  const missing = (each.needs ?? []).filter((need) => !has(trial.target, need));
+  if (missing.length > 0) return { ...without, verdict: 'skipped', detail: `needs ${missing.join(', ')}` };
+  const started = performance.now();
+  const finish = (verdict: Verdict, detail: string | null, kind: FailureKind | null): Result => ({
+    case: each,
+    verdict,
+    detail,
+    kind,
+    ms: performance.now() - started,
+    exchanges: trial.exchanges,
+  });
+  try {
+    await each.run(trial);
+    return finish('passed', null, null);
+  } catch (error) {
+    if (error instanceof Failure) return finish('failed', error.message, error.kind);
+    const { stack, message } = error as Error;
+    return finish('failed', `the suite itself failed: ${stack ?? message}`, 'suite');
+  }
+}
+
+function has(target: Target, need: Need): boolean {
+  switch (need) {
+    case 'inbox':
+      return target.inbox !== null;
+    case 'restart':
+      return target.restart !== null;
+    case 'sender2':
+      return target.sender2 !== null;
+    case 'not-serviced':
+      return target.notServiced !== null || target.serviced !== null;
+    case 'serviced-list':
+      return target.serviced !== null;
+    default:
+      return target.bad(need.slice('bad:'.length)) !== null;
+  }
+}
