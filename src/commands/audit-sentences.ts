@@ -44,8 +44,8 @@ const sentences: Readonly<Record<string, Tell>> = {
   test: (r) => `${arrived(r)}. It is a ping: it got its receipt, and there is nothing to deliver.`,
   stale: (r) =>
     `${arrived(r)}, and was refused: its signed time is older than the window, so it may be a replay of something forgotten since. The sender was told that it failed.`,
-  suppress: (r) =>
-    `The same message came again${from(r)}${how(r)}. It got the stored receipt once more; nothing was delivered.`,
+  suppress: (r, story) =>
+    `${isHeldCopy(r, story) ? 'The held copy' : 'The same message'} came again${from(r)}${how(r)}. It got the stored receipt once more; nothing was delivered.`,
   rebuilt: (r) =>
     `The same content came again under the same MessageId${from(r)}, with headers made anew. It got a receipt; nothing was delivered.`,
   conflict: (r) =>
@@ -146,6 +146,11 @@ function what(r: AuditRow, { interchanges }: AuditStory): string {
 function warned(lead: string, r: AuditRow): string {
   const warnings = Array.isArray(r.detail.warnings) ? r.detail.warnings.map(String) : [];
   return said(lead, { ...r, reason: warnings.length === 0 ? r.reason : warnings.join('; ') });
+}
+
+/** A repeat is recorded with the first message of its id; which content it had shows in its signed digests. */
+function isHeldCopy({ referenceSet }: AuditRow, { rows }: AuditStory): boolean {
+  return referenceSet !== null && rows.some((r) => r.decision === 'hold' && r.referenceSet === referenceSet);
 }
 
 function heldCopy(r: AuditRow): string | null {

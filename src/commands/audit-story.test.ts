@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { AuditRow, AuditStory } from '../store/operator-types.ts';
 import { tellStory } from './audit-story.ts';
@@ -120,12 +121,14 @@ test('the story of a busy message is told in order of time, each ground once', (
       },
     ),
   );
+  // The documentation shows this very story.
+  expect(readFileSync(new URL('../../docs/audit.md', import.meta.url), 'utf8')).toContain(lines.join('\n'));
   expect(lines.join('\n')).toMatchInlineSnapshot(`
     "Message m@ap of POP000001 (number 17)
       from 0208:1 to 0208:2, document type Invoice
       edifact: interchange 4711 of 4012345000009
       warning: the sender signed a time in the future
-      now: in the inbox
+      now: delivered to the inbox
       its MessageId is remembered until 2027-02-28 10:15:00 UTC
 
     2026-11-30 10:15:00 UTC  It arrived for the first time from 192.0.2.7. It was new: it got its receipt and was accepted for the inbox.

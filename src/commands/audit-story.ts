@@ -55,7 +55,8 @@ function arrivalsInInbox(story: AuditStory): Event[] {
     .map((h) => ({ at: h.at, told: `Hand-over ${h.number} was put into the inbox.`, grounds: [] }));
 }
 
-function head({ summary: m, routing: r, warnings, interchanges, windowExpires, duplicateOf }: AuditStory): string[] {
+function head(story: AuditStory): string[] {
+  const { summary: m, routing: r, warnings, interchanges, duplicateOf } = story;
   const party = (p: { scheme: string | null; value: string } | null) => (p ? oneLine(p.value) : '-');
   return [
     `Message ${oneLine(m.messageId)} of ${m.sender} (number ${m.id})`,
@@ -63,11 +64,16 @@ function head({ summary: m, routing: r, warnings, interchanges, windowExpires, d
     ...interchanges.map((i) => `  ${i.layer}: ${oneLine(i.label)}`),
     ...warnings.map((w) => `  warning: ${oneLine(w)}`),
     `  now: ${states[m.state] ?? m.state}`,
-    windowExpires === null
-      ? '  its MessageId is not remembered any more: the same one would be taken for a new message'
-      : `  its MessageId is remembered until ${moment(windowExpires)}`,
+    `  ${remembered(story)}`,
     ...(duplicateOf ? [`  it repeats message ${oneLine(duplicateOf.messageId)} (number ${duplicateOf.id})`] : []),
   ];
+}
+
+function remembered({ windowExpires, rows }: AuditStory): string {
+  if (windowExpires !== null) return `its MessageId is remembered until ${moment(windowExpires)}`;
+  const first = rows.find((r) => r.decision === 'approve' && r.detail.held !== undefined)?.existing;
+  if (first) return `its MessageId was used before: it is remembered with message number ${first.id}`;
+  return 'its MessageId is not remembered any more: the same one would be taken for a new message';
 }
 
 function tail({ handOvers, held, duplicates }: AuditStory): string[] {

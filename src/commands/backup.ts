@@ -23,8 +23,9 @@ export async function backup(o: BackupOptions, io: Io): Promise<ExitCode> {
   const directory = dirname(file);
   if (!existsSync(directory)) throw new CommandError(`There is no directory ${directory}; make it first.`);
   io.err('Copying; the receiver may go on working…');
+  // The store writes beside the name, and renames when the copy is whole.
   const progress = setInterval(() => {
-    const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+    const { size } = statSync(`${file}.part`, { throwIfNoEntry: false }) ?? { size: 0 };
     io.err(`… ${megabytes(size)} of the database so far`);
   }, pace);
   try {

@@ -86,7 +86,7 @@ test('a message in review is listed, shown, approved, and then in the inbox exac
       from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
       sbdh: InstanceIdentifier 'UUID'
       warning: eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged
-      now: in the inbox
+      now: delivered to the inbox
       its MessageId is remembered until TIME
 
     TIME  It arrived for the first time from 127.0.0.1. It got its receipt, and was kept back for an operator to decide. Why: eb:Timestamp is older than the duplicate window: this may be a replay of a message that was purged.
@@ -182,7 +182,7 @@ test('a conflict is kept as evidence: approval is refused, since its sender was 
     "Message MESSAGE-ID of POP000001 (number 1)
       from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
       sbdh: InstanceIdentifier 'UUID'
-      now: in the inbox
+      now: delivered to the inbox
       its MessageId is remembered until TIME
 
     TIME  It arrived for the first time from 127.0.0.1. It was new: it got its receipt and was accepted for the inbox.
@@ -223,7 +223,42 @@ test('where the rule holds a conflict, it has a receipt of its own, and approval
   expect(site.inbox.entries().map((e) => site.inbox.file(e, 'payload.xml').equals(other.sbd))).toEqual([false, true]);
   expect(await post(server.url, other)).toMatchObject({ body: receipt });
   const stories = await Promise.all(['1', '2'].map(async (id) => (await cli('audit', 'show', id)).stdout));
-  expect(timeless(stories.join('\n'), first)).toMatchInlineSnapshot();
+  expect(timeless(stories.join('\n'), first)).toMatchInlineSnapshot(`
+    "Message MESSAGE-ID of POP000001 (number 1)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      now: delivered to the inbox
+      its MessageId is remembered until TIME
+
+    TIME  It arrived for the first time from 127.0.0.1. It was new: it got its receipt and was accepted for the inbox.
+                             by rule "invoices and credit notes" of policy VERSION
+                             remembered until TIME
+                             evidence: signer's certificate, sha256 SHA256
+                             evidence: signed digests, sha256 SHA256
+    TIME  Hand-over 1 was put into the inbox.
+    TIME  Another content came under the same MessageId from 127.0.0.1. It got a receipt of its own and is held for an operator to decide.
+                             evidence: signed digests, sha256 SHA256
+    TIME  The same message came again from 127.0.0.1 (it had the same signed digests). It got the stored receipt once more; nothing was delivered.
+
+    Hand-overs to the backend:
+      1: delivered since TIME, directory DIRECTORY_1
+
+    Copies with another content:
+      held-1: since TIME, not repeated. The same MessageId was received before with other content; this copy was approved
+
+    Message MESSAGE-ID of POP000001 (number 2)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      now: delivered to the inbox
+      its MessageId is not remembered any more: the same one would be taken for a new message
+
+    TIME  Alice (USER on HOST) approved the copy held-1 of message MESSAGE-ID (number 1), so it goes to the inbox. The reason: agreed by phone.
+    TIME  Hand-over 2 was put into the inbox.
+
+    Hand-overs to the backend:
+      2: delivered since TIME, directory DIRECTORY_2
+    "
+  `);
 });
 
 test('the same interchange under a new MessageId is receipted, not delivered, and its story names the first', async () => {
@@ -238,7 +273,40 @@ test('the same interchange under a new MessageId is receipted, not delivered, an
   await site.delivered();
   expect(site.inbox.entries()).toHaveLength(1);
   const stories = await Promise.all([again, first].map(async (m) => (await cli('audit', 'show', m.messageId)).stdout));
-  expect(timeless(stories.join('\n'), again)).toMatchInlineSnapshot();
+  expect(timeless(stories.join('\n'), again)).toMatchInlineSnapshot(`
+    "Message MESSAGE-ID of POP000001 (number 2)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      now: received before in another message; it is not delivered again
+      its MessageId is remembered until TIME
+      it repeats message first@ap (number 1)
+
+    TIME  It arrived for the first time from 127.0.0.1, under a new MessageId. But InstanceIdentifier 'UUID' had come before, in message first@ap (number 1): it got a receipt of its own, and nothing is delivered twice.
+                             by rule "invoices and credit notes" of policy VERSION
+                             remembered until TIME
+                             evidence: signer's certificate, sha256 SHA256
+                             evidence: signed digests, sha256 SHA256
+
+    Message first@ap of POP000001 (number 1)
+      from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
+      sbdh: InstanceIdentifier 'UUID'
+      now: delivered to the inbox
+      its MessageId is remembered until TIME
+
+    TIME  It arrived for the first time from 127.0.0.1. It was new: it got its receipt and was accepted for the inbox.
+                             by rule "invoices and credit notes" of policy VERSION
+                             remembered until TIME
+                             evidence: signer's certificate, sha256 SHA256
+                             evidence: signed digests, sha256 SHA256
+    TIME  Hand-over 1 was put into the inbox.
+
+    Hand-overs to the backend:
+      1: delivered since TIME, directory DIRECTORY_1
+
+    Messages that repeat its interchange, and were not delivered:
+      MESSAGE-ID (number 2), TIME
+    "
+  `);
 });
 
 test('a message redelivered twice is in three directories, each marked with its number and its reason', async () => {
@@ -269,7 +337,7 @@ test('a message redelivered twice is in three directories, each marked with its 
     "Message MESSAGE-ID of POP000001 (number 1)
       from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
       sbdh: InstanceIdentifier 'UUID'
-      now: in the inbox
+      now: delivered to the inbox
       its MessageId is remembered until TIME
 
     TIME  It arrived for the first time from 127.0.0.1. It was new: it got its receipt and was accepted for the inbox.
@@ -375,7 +443,7 @@ test('a hand-over of unknown fate that the backend has is confirmed, and nothing
     "Message MESSAGE-ID of POP000001 (number 1)
       from 0208:0123456789 to 0208:9876543210, document type urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1
       sbdh: InstanceIdentifier 'UUID'
-      now: in the inbox
+      now: delivered to the inbox
       its MessageId is remembered until TIME
 
     TIME  It arrived for the first time from 127.0.0.1. It was new: it got its receipt and was accepted for the inbox.
@@ -385,7 +453,6 @@ test('a hand-over of unknown fate that the backend has is confirmed, and nothing
                              evidence: signed digests, sha256 SHA256
     TIME  Whether the backend has hand-over 1 cannot be known: the folders were not those of this database, or a directory vanished. It waits for an operator.
     TIME  Alice (USER on HOST) has seen that the backend has it: hand-over 1 counts as delivered. The reason: agreed by phone.
-    TIME  Hand-over 1 was put into the inbox.
 
     Hand-overs to the backend:
       1: delivered since TIME, directory DIRECTORY_1
