@@ -89,7 +89,7 @@ test('killed again and again at every point, with several messages in a batch: e
   const found = site.inbox.entries().map(({ metadata }) => metadata.messageId);
   expect(found.sort()).toEqual(messages.map(({ messageId }) => messageId).sort());
   expect(crashes).toBe(2 * POINTS.length);
-}, 120_000);
+}, 300_000);
 
 /** Sends new messages until the process has had enough. */
 async function more(
