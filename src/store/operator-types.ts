@@ -79,9 +79,9 @@ export interface AuditRow {
   readonly layer: string | null;
   readonly key: string | null;
   /**
-   * First layer: `suppress`, `rebuilt`, `conflict`, `hold`. New messages: `allow`, `review`, `replacePending`, `suppressInterchange`, `test`,
-   * `stale` (refused). Hand-overs: an event of `states.ts`, or `refusedTransition`. Operators: `approve`, `reject`, `confirm`,
-   * `redeliver`, `acknowledge`, `clockIsRight`. Own: `clockDoubted`, `clockAgrees`.
+   * First layer: `suppress`, `rebuilt`, `conflict`, `hold`. New messages: `allow`, `review`, `replacePending`, `suppressInterchange`,
+   * `test`. Hand-overs: `supersede` or another event of `states.ts`, or `refusedTransition`. Operators: `approve`, `reject`, `confirm`,
+   * `redeliver`, `acknowledge`, `clockIsRight`, and `limited` for one exception too many. Own: `clockDoubted`, `clockAgrees`.
    */
   readonly decision: string;
   readonly rule: string | null;
