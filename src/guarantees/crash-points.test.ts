@@ -58,7 +58,7 @@ describe.each([
       expect(readdirSync(site.staging).filter((name) => !name.startsWith('.'))).toEqual([]);
       expect(readdirSync(join(site.directory, 'spool'))).toEqual([]);
     },
-    60_000,
+    120_000,
   );
 });
 
