@@ -20,6 +20,8 @@ export type AnswerSignal = { readonly signal: Signal } | { readonly none: string
 /** Reads the answer of a receiver; what is validly signed is read from nothing but the canonical octets under the signature. */
 export function readAnswer(answer: WireAnswer, receiver: X509Certificate): AnswerSignal {
   const mediaType = (answer.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  const coding = answer.headers['content-encoding'];
+  if (coding !== undefined) return { none: `its Content-Encoding is ${coding}` };
   if (answer.body.length === 0) return { none: 'it has no body' };
   if (mediaType !== 'application/soap+xml') return { none: `its Content-Type is ${mediaType || 'missing'}` };
   try {

@@ -88,12 +88,11 @@ export const TRANSPORT_CASES: readonly Case[] = [
   turnAway(
     'NEG-HTTP-08',
     'RFC 9110 §9',
-    'GET is turned away.',
+    'PUT is turned away.',
     [405, 400, 404],
     {
       document: null,
-      wire: { method: 'GET', contentLength: 0 },
-      editMime: () => Buffer.alloc(0),
+      wire: { method: 'PUT' },
     },
     HOUSE,
   ),

@@ -1,6 +1,7 @@
-import { DOCUMENTS, readDocument } from '../../fixtures/documents/documents.ts';
+import { randomUUID } from 'node:crypto';
+import { DOCUMENTS } from '../../fixtures/documents/documents.ts';
 import type { Case } from '../case.ts';
-import { fourCorners, type MessageSpec, PARTICIPANT_SCHEME } from '../message.ts';
+import { fourCorners, freshSlip, type MessageSpec, PARTICIPANT_SCHEME } from '../message.ts';
 import { accept, refuse, type Spec } from './rows.ts';
 
 const SBDH = 'SBDH 2.0.2 §2';
@@ -31,10 +32,10 @@ export const SBDH_CASES: readonly Case[] = [
     },
   })),
   other('SBD-02', SBDH, 'A document without an envelope is refused.', {
-    octetsOf: (sbd) => Buffer.from(DOCUMENT.exec(sbd)?.[0] ?? ''),
+    octetsOf: (sbd) => Buffer.from(`<!-- ${randomUUID()} -->${DOCUMENT.exec(sbd)?.[0]}`),
   }),
   other('SBD-03', SBDH, 'A PDF instead of an envelope is refused.', () => ({
-    payload: { content: readDocument(DOCUMENTS.pdf) },
+    payload: { content: freshSlip().content },
   })),
   other('SBD-04', SBDH, 'An empty payload is refused.', { payload: { content: Buffer.alloc(0) } }),
   header('SBD-05', 'An envelope that is not well-formed is refused.', (sbd) => sbd.replace('</BusinessScope>', '')),

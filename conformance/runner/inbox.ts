@@ -29,6 +29,7 @@ export class Inbox {
 
   /** Whether a file name or a JSON file mentions the MessageId. */
   mentions(messageId: string): boolean {
+    if (messageId === '') return false;
     const safe = messageId.replace(/[^A-Za-z0-9._-]/g, '_');
     return [...this.#files].some(
       ([path, { json }]) =>

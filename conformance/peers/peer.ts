@@ -1,0 +1,26 @@
+import type { Bench } from './bench.ts';
+import type { DriverCommand } from './driver.ts';
+
+/** One thing that another product does with us. */
+export interface PeerCase {
+  readonly id: string;
+  /** What must hold, as a sentence. */
+  readonly asserts: string;
+  readonly run: (bench: Bench) => Promise<void>;
+}
+
+/** Another AS4 product as a sender. */
+export interface Peer {
+  readonly name: string;
+  /** Name and version as the registry has them. */
+  readonly product: string;
+  readonly licence: string;
+  /** Why it is not run unless it is asked for. */
+  readonly onlyWhenAsked?: string;
+  /** Programs that must be there, each with the argument that makes it tell its version. */
+  readonly tools: readonly (readonly [program: string, argument: string])[];
+  /** Fetches and builds what is not yet in the folder, and makes keys out of `certs/`. @throws Error with what the tool said */
+  readonly build: (folder: string) => Promise<void>;
+  readonly driver: (folder: string) => DriverCommand;
+  readonly cases: readonly PeerCase[];
+}

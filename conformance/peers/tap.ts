@@ -1,0 +1,100 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type ParsedAnswer, parseAnswer } from '../wire/head.ts';
+
+/**
+ * What becomes of an answer once the receiver has given the whole of it. `relay`: the sender gets it. `lose`: the connection is reset instead.
+ * `busy`: the sender is told 503 instead, as a proxy does whose patience ended too early.
+ */
+export type Fate = 'relay' | 'lose' | 'busy';
+
+/** One request that passed, and the receiver's answer to it. */
+export interface Passed {
+  /** As it came, octet for octet: request line, headers, body, chunked where it was. */
+  readonly request: Buffer;
+  readonly answer: ParsedAnswer;
+  readonly fate: Fate;
+  readonly at: number;
+}
+
+const BUSY = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+
+/**
+ * Stands between a sender and the receiver, so that what both say is seen as it is, and so that answers can be lost. It looks at octets, not
+ * at HTTP messages: nothing that a product writes is mended on the way.
+ */
+export class Tap {
+  readonly url: URL;
+  readonly passed: Passed[] = [];
+  #fates: Fate[] = [];
+  #upstream: URL;
+  #afterNext: (() => Promise<void>) | null = null;
+  readonly #server: Server;
+
+  private constructor(server: Server, upstream: URL) {
+    this.#server = server;
+    this.#upstream = upstream;
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the tap listens nowhere');
+    this.url = new URL(upstream.pathname, `http://127.0.0.1:${address.port}`);
+    server.on('connection', (client) => this.#relay(client));
+  }
+
+  static open(upstream: URL): Promise<Tap> {
+    const server = createServer({ noDelay: true });
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', () => resolve(new Tap(server, upstream)));
+    });
+  }
+
+  /** Forgets what has passed. Answers to come meet these fates in turn, then they are relayed. */
+  reset(upstream: URL, fates: readonly Fate[] = [], afterNext: (() => Promise<void>) | null = null): void {
+    this.passed.length = 0;
+    this.#fates = [...fates];
+    this.#upstream = upstream;
+    this.#afterNext = afterNext;
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+
+  #relay(client: Socket): void {
+    const upstream = connect(Number(this.#upstream.port), this.#upstream.hostname);
+    let request: Buffer[] = [];
+    let answer: Buffer = Buffer.alloc(0);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    client.on('data', (piece: Buffer) => {
+      request.push(piece);
+      upstream.write(piece);
+    });
+    const look = async (closed: boolean): Promise<void> => {
+      const parsed = parseAnswer(answer, closed);
+      if (parsed === null || parsed.length === null) return;
+      const fate = this.#fates.shift() ?? 'relay';
+      this.passed.push({ request: Buffer.concat(request), answer: parsed, fate, at: Date.now() });
+      const whole = answer.subarray(0, parsed.length);
+      request = [];
+      answer = Buffer.alloc(0);
+      const after = this.#afterNext;
+      this.#afterNext = null;
+      if (after !== null) await after();
+      if (fate === 'lose') client.resetAndDestroy();
+      else if (fate === 'busy') client.end(BUSY);
+      else client.write(whole);
+    };
+    upstream.on('data', (piece: Buffer) => {
+      answer = Buffer.concat([answer, piece]);
+      void look(false);
+    });
+    upstream.on('close', () => {
+      void look(true).finally(() => client.end());
+    });
+    client.on('close', end);
+    client.on('error', end);
+    upstream.on('error', end);
+  }
+}
