@@ -3,8 +3,8 @@ import { findContentId } from '../mime/content-id.ts';
 import type { CoveredPart } from '../peppol/coverage.ts';
 import type { Identity } from '../pki/identity.ts';
 import type { Spool, SpoolSink } from '../spool.ts';
-import { unwrapKeys } from '../wss/content-keys.ts';
-import { openBuffer, openPart } from '../wss/open.ts';
+import { type ContentKeys, unwrapKeys } from '../wss/content-keys.ts';
+import { type OpenedPart, type OpenOptions, openBuffer, openPart } from '../wss/open.ts';
 import type { VerifiedEnvelope, VerifiedReference } from '../wss/verify.ts';
 import type { AnyPart, Packaging } from './read-body.ts';
 
@@ -35,7 +35,7 @@ export async function openPayloads(
   envelope: VerifiedEnvelope,
   identity: Identity,
   spool: Spool,
-  options: { readonly maxXmlBytes: number },
+  options: OpenOptions,
 ): Promise<OpenedPayloads> {
   const keys = await unwrapKeys(
     envelope.encryption,
@@ -58,15 +58,10 @@ export async function openPayloads(
         continue;
       }
       if (opened.has(part)) throw ambiguous(part);
-      if (Buffer.isBuffer(mime.body)) {
-        const { plain, ...rest } = await openBuffer(mime.body, part.href, keys, referenceOf(part), options);
-        opened.set(part, { part, ...rest, data: plain });
-        continue;
-      }
       const sink = spool.sink();
       sinks.push(sink);
-      const rest = await openPart(mime.body, part.href, keys, referenceOf(part), (chunk) => sink.write(chunk), options);
-      opened.set(part, { part, ...rest, data: sink.finish() });
+      const seal = await unseal(mime.body, part.href, keys, referenceOf(part), sink, options);
+      opened.set(part, { part, ...seal, data: sink.finish() });
     }
     const payloads = parts.map((part) => opened.get(part) ?? missing(part));
     return { payloads, warnings, discard };
@@ -74,6 +69,22 @@ export async function openPayloads(
     discard();
     throw error;
   }
+}
+
+/** A part that is in memory is opened at once; one that streams goes to the sink before its tag is known (see openPart). */
+async function unseal(
+  body: AnyPart['body'],
+  href: string,
+  keys: ContentKeys,
+  reference: VerifiedReference,
+  sink: SpoolSink,
+  options: OpenOptions,
+): Promise<OpenedPart> {
+  if (!Buffer.isBuffer(body)) return openPart(body, href, keys, reference, (chunk) => sink.write(chunk), options);
+  const { plain, ...seal } = await openBuffer(body, href, keys, reference, options);
+  const written = sink.write(plain);
+  if (written !== undefined) await written;
+  return seal;
 }
 
 function partOf(mime: AnyPart, parts: readonly CoveredPart[]): CoveredPart | null {
