@@ -73,6 +73,16 @@ describe('with the right markers', () => {
     expect(bench.entries(bench.staging)).toEqual([]);
   });
 
+  it('the rule that a message was accepted under comes before the configuration', async () => {
+    await bench.accept({ ...message('m-2'), afterPowerLoss: 'review' });
+    const { outbox } = await bench.store();
+    const second = directory.replace('m-1_1', 'm-2_2');
+    await outbox.startHandingOver([{ number: 2, directory: second }], 'boot-1', 1);
+    put(bench.staging, second);
+    await bench.deliver({ bootId: 'boot-2', afterPowerLoss: 'deliver' });
+    expect(await counts()).toEqual({ delivered: 1, review: 1 });
+  });
+
   it('handingOver, staged directory there, other boot, afterPowerLoss = "review": it waits for the operator', async () => {
     await startedHandingOver();
     put(bench.staging);

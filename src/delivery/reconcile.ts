@@ -35,8 +35,12 @@ export async function reconcile(o: ReconcileOptions): Promise<Reconciled> {
   const renames =
     notRenamed.length === 0 ? [] : await o.files.run('handOver', { directories: notRenamed.map(directoryOf) });
   const lost = await settleRenames(notRenamed, renames, gone, o);
-  const event = o.afterPowerLoss === 'deliver' ? 'redeliverAfterPowerLoss' : 'reviewAfterPowerLoss';
-  for (const row of doubtful) await o.outbox.reconcile(row.number, event, o.now());
+  for (const row of doubtful) {
+    // The rule that the message was accepted under comes before the configuration.
+    const wanted = row.message.afterPowerLoss ?? o.afterPowerLoss;
+    const event = wanted === 'deliver' ? 'redeliverAfterPowerLoss' : 'reviewAfterPowerLoss';
+    await o.outbox.reconcile(row.number, event, o.now());
+  }
   // Only now: a crash before the commit must find the directory, or it would take the row for delivered.
   if (doubtful.length > 0) await o.files.run('discard', { directories: doubtful.map(directoryOf) });
   return { delivered: rows.length - doubtful.length - lost, afterPowerLoss: doubtful.length, lost };
