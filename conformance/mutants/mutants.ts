@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openEnvelope } from '../answer/envelope.ts';
+import type { WireAnswer } from '../wire/post.ts';
+import { type ForgeOptions, forgeReceipt, forgeSignal } from './forge.ts';
+import type { Mutant, MutantRequest } from './mutant.ts';
+
+const isReceipt = ({ body }: WireAnswer) => body.includes('<eb:Receipt>');
+const isError = ({ body }: WireAnswer) => body.includes('<eb:Error ');
+
+function withBody(answer: WireAnswer, body: string): WireAnswer {
+  return { ...answer, body: Buffer.from(body) };
+}
+
+/** Changes eb:Messaging of the receipts (or the errors) and signs them anew. */
+function bent(
+  fault: string,
+  caughtBy: string,
+  edit: (messaging: string) => string,
+  o: ForgeOptions & { readonly errors?: true; readonly stranger?: true } = {},
+): Mutant {
+  return {
+    fault,
+    caughtBy,
+    async answer({ forward, signer, stranger }) {
+      const answer = await forward();
+      if (!(o.errors === true ? isError(answer) : isReceipt(answer))) return answer;
+      const messaging = edit(openEnvelope(answer.body).unverified);
+      return withBody(answer, forgeSignal(messaging, o.stranger === true ? stranger : signer, o));
+    },
+  };
+}
+
+/** Changes the answer after it was signed. */
+function spoilt(fault: string, caughtBy: string, edit: (answer: WireAnswer) => WireAnswer): Mutant {
+  return {
+    fault,
+    caughtBy,
+    async answer({ forward }) {
+      return edit(await forward());
+    },
+  };
+}
+
+/** Does something with the folder after a receipt. */
+function careless(fault: string, caughtBy: string, harm: (request: MutantRequest) => Promise<void>): Mutant {
+  return {
+    fault,
+    caughtBy,
+    async answer(request) {
+      const answer = await request.forward();
+      if (isReceipt(answer)) await harm(request);
+      return answer;
+    },
+  };
+}
+
+const PART = /<ebbp:MessagePartNRInformation.*?<\/ebbp:MessagePartNRInformation>/s;
+const TRANSFORMS = /<ds:Transforms>.*?<\/ds:Transforms>/s;
+const wsu = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd';
+
+/** Receivers whose receipts are wrong. */
+const RECEIPT_MUTANTS: readonly Mutant[] = [
+  bent('one reference is missing in the receipt', 'AS4_CP_TA01', (xml) => xml.replace(PART, '')),
+  bent('a digest in the receipt is another', 'AS4_CP_TA01', (xml) =>
+    xml.replace(/(<ds:DigestValue>)./, (_, tag) => `${tag}${xml.includes(`${tag}A`) ? 'B' : 'A'}`),
+  ),
+  bent('one reference is there twice', 'AS4_CP_TA01', (xml) => xml.replace(PART, '$&$&')),
+  bent('the receipt has no Transforms', 'AS4_CP_TA01', (xml) => xml.replace(TRANSFORMS, '')),
+  bent('the receipt drops PrefixLists', 'TOL-ENV-09', (xml) =>
+    xml.replace(/<(ec|\w+):InclusiveNamespaces[^>]*><\/\1:InclusiveNamespaces>/g, ''),
+  ),
+  bent('RefToMessageId is another message’s', 'AS4_CP_TA01', (xml) =>
+    xml.replace(/(<eb:RefToMessageId>)[^<]*/, '$1other@sender.example'),
+  ),
+  bent('there is no RefToMessageId', 'AS4_CP_TA01', (xml) =>
+    xml.replace(/<eb:RefToMessageId>[^<]*<\/eb:RefToMessageId>/, ''),
+  ),
+  bent('another access point signs', 'AS4_CP_TA01', (xml) => xml, { stranger: true }),
+  bent('only the Body is signed', 'AS4_CP_TA01', (xml) => xml, { signed: ['body'] }),
+  bent('only eb:Messaging is signed', 'AS4_CP_TA01', (xml) => xml, { signed: ['messaging'] }),
+  bent('eb:Messaging has id instead of wsu:Id', 'AS4_CP_TA01', (xml) => xml.replace(' wsu:Id=', ' id=')),
+  bent('eb:Receipt has a second child', 'RCPT-05', (xml) =>
+    xml.replace('</eb:Receipt>', '<x xmlns="urn:x"></x></eb:Receipt>'),
+  ),
+  bent('MessageInfo is in the wrong order', 'RCPT-06', (xml) =>
+    xml.replace(/(<eb:Timestamp>.*<\/eb:Timestamp>)(<eb:MessageId>.*<\/eb:MessageId>)/s, '$2$1'),
+  ),
+  bent('eb:Messaging has no mustUnderstand', 'RCPT-07', (xml) => xml.replace(/ S12:mustUnderstand="true"/, '')),
+  bent('all receipts have one MessageId', 'RCPT-12', (xml) =>
+    xml.replace(/(<eb:MessageId>)[^<]*/, '$1same@mutant.example'),
+  ),
+  bent('MessageId has angle brackets', 'RCPT-11', (xml) => xml.replace(/(<eb:MessageId>)([^<]*)/, '$1&lt;$2&gt;')),
+  bent('the clock is an hour late', 'RCPT-13', (xml) =>
+    xml.replace(/(<eb:Timestamp>)[^<]*/, `$1${new Date(Date.now() - 3_600_000).toISOString()}`),
+  ),
+  bent('a wsu:Timestamp makes the receipt expire', 'RCPT-10', (xml) => xml, {
+    inSecurity: `<wsu:Timestamp xmlns:wsu="${wsu}"><wsu:Expires>2026-11-30T10:05:00Z</wsu:Expires></wsu:Timestamp>`,
+  }),
+  bent('there are two wsse:Security', 'RCPT-02', (xml) => xml, {
+    inHeader: '<wsse:Security S12:role="urn:x"></wsse:Security>',
+  }),
+  bent('there is something in the SOAP Body', 'RCPT-08', (xml) => xml, { body: '<x xmlns="urn:x"></x>' }),
+  bent('the token is no X509v3', 'RCPT-04', (xml) => xml, { valueType: 'urn:example:token' }),
+  spoilt('the receipt is changed after it was signed', 'AS4_CP_TA01', (answer) =>
+    withBody(answer, answer.body.toString().replace('</eb:Timestamp>', '0</eb:Timestamp>')),
+  ),
+  spoilt('the receipt is not signed', 'AS4_CP_TA01', (answer) =>
+    withBody(answer, answer.body.toString().replace(/<wsse:Security.*<\/wsse:Security>/s, '')),
+  ),
+  spoilt('the receipt is sent as text/xml', 'AS4_CP_TA01', (answer) => ({
+    ...answer,
+    headers: { ...answer.headers, 'content-type': 'text/xml' },
+  })),
+  spoilt('the receipt comes with status 500', 'AS4_CP_TA01', (answer) => ({ ...answer, status: 500 })),
+];
+
+/** Receivers whose errors are wrong. */
+const ERROR_MUTANTS: readonly Mutant[] = [
+  bent('every error is 0004', 'GZ-01', (xml) => xml.replace(/errorCode="[^"]*"/, 'errorCode="EBMS:0004"'), {
+    errors: true,
+  }),
+  bent('errors are warnings', 'GZ-01', (xml) => xml.replace('severity="failure"', 'severity="warning"'), {
+    errors: true,
+  }),
+  bent(
+    'errors do not say which message',
+    'GZ-01',
+    (xml) => xml.replace(/<eb:RefToMessageId>[^<]*<\/eb:RefToMessageId>/, ''),
+    { errors: true },
+  ),
+  bent('errors have no ErrorDetail', 'SBD-30', (xml) => xml.replace(/<eb:ErrorDetail>.*<\/eb:ErrorDetail>/s, ''), {
+    errors: true,
+  }),
+  bent(
+    'decryption is an oracle',
+    'NEG-DEC-09',
+    (xml) => xml.replace(/(<eb:Description[^>]*>)/, `$1${Date.now() % 2 === 0 ? 'padding' : 'tag'} ${randomUUID()} `),
+    {
+      errors: true,
+    },
+  ),
+  spoilt('errors are not signed', 'GZ-01', (answer) =>
+    isError(answer)
+      ? withBody(answer, answer.body.toString().replace(/<wsse:Security.*<\/wsse:Security>/s, ''))
+      : answer,
+  ),
+  spoilt('errors come with status 500', 'GZ-01', (answer) => (isError(answer) ? { ...answer, status: 500 } : answer)),
+];
+
+const credulous = (fault: string, caughtBy: string): Mutant => ({
+  fault,
+  caughtBy,
+  async answer({ text, signer, forward }) {
+    const answer = await forward();
+    if (isReceipt(answer)) return answer;
+    const headers = { ...answer.headers, 'content-type': 'application/soap+xml; charset=UTF-8' };
+    return { ...withBody(answer, forgeSignal(forgeReceipt(text), signer)), status: 200, headers };
+  },
+});
+
+/** Receivers that do the wrong thing. */
+const BEHAVIOUR_MUTANTS: readonly Mutant[] = [
+  credulous('a changed signature is accepted', 'NEG-AUTH-21'),
+  credulous('an expired certificate is accepted', 'NEG-AUTH-01'),
+  credulous('an unsigned message is accepted', 'NEG-POL-02'),
+  credulous('an unencrypted payload is accepted', 'NEG-POL-09'),
+  credulous('SHA-1 is accepted', 'NEG-POL-20'),
+  credulous('an SBDH without COUNTRY_C1 is accepted', 'SBD-32'),
+  credulous('a DOCTYPE is accepted', 'NEG-XML-03'),
+  credulous('another document under a known MessageId is accepted', 'Q-DUP-11'),
+  credulous('a message to somebody else is accepted', 'PM-13'),
+  {
+    fault: 'a duplicate gets an error, as phase4 does it',
+    caughtBy: 'AS4_CP_TA10-D',
+    answer: async ({ memory, messageId, forward, signer }) => {
+      const answer = await forward();
+      if (!memory.has(messageId)) {
+        memory.set(messageId, answer);
+        return answer;
+      }
+      const messaging = openEnvelope(answer.body).unverified.replace(
+        /<eb:Receipt>.*<\/eb:Receipt>/s,
+        '<eb:Error errorCode="EBMS:0004" severity="failure"></eb:Error>',
+      );
+      return withBody(answer, forgeSignal(messaging, signer));
+    },
+  },
+  {
+    fault: 'a duplicate gets a new receipt, as Domibus does it',
+    caughtBy: 'Q-DUP-01',
+    answer: async ({ text, forward, signer }) => {
+      const answer = await forward();
+      return isReceipt(answer) ? withBody(answer, forgeSignal(forgeReceipt(text), signer)) : answer;
+    },
+  },
+  {
+    fault: 'a duplicate gets another Content-Type',
+    caughtBy: 'Q-DUP-01',
+    answer: async ({ memory, messageId, forward }) => {
+      const answer = await forward();
+      const again = memory.has(messageId);
+      memory.set(messageId, answer);
+      const headers = { ...answer.headers, 'content-type': 'application/soap+xml;charset=UTF-8' };
+      return again ? { ...answer, headers } : answer;
+    },
+  },
+  {
+    fault: 'whoever knows a MessageId gets its receipt',
+    caughtBy: 'Q-DUP-15',
+    answer: async ({ memory, messageId, forward }) => {
+      const answer = memory.get(messageId) ?? (await forward());
+      memory.set(messageId, answer);
+      return answer;
+    },
+  },
+  {
+    fault: 'a failed message burns its MessageId',
+    caughtBy: 'Q-DUP-20',
+    answer: async ({ memory, messageId, forward }) => {
+      const answer = memory.get(messageId) ?? (await forward());
+      if (isError(answer)) memory.set(messageId, answer);
+      return answer;
+    },
+  },
+  {
+    fault: 'it acknowledges and does not deliver',
+    caughtBy: 'AS4_CP_TA32',
+    answer: async ({ text, signer }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/soap+xml; charset=UTF-8' },
+      body: Buffer.from(forgeSignal(forgeReceipt(text), signer)),
+    }),
+  },
+  careless('it delivers everything twice', 'AS4_CP_TA32', async ({ inbox, messageId }) => {
+    const entry = await delivered(inbox, messageId);
+    cpSync(join(inbox, entry), join(inbox, `${entry}-again`), { recursive: true });
+  }),
+  careless('it changes what it delivers', 'AS4_CP_TA32', async ({ inbox, messageId }) => {
+    const file = join(inbox, await delivered(inbox, messageId), 'payload.xml');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n`);
+  }),
+  careless('it delivers pings', 'AS4_CP_TA17', async ({ inbox, messageId }) => {
+    mkdirSync(join(inbox, messageId));
+    writeFileSync(join(inbox, messageId, 'metadata.json'), JSON.stringify({ messageId }));
+  }),
+];
+
+export const MUTANTS: readonly Mutant[] = [...RECEIPT_MUTANTS, ...ERROR_MUTANTS, ...BEHAVIOUR_MUTANTS];
+
+/** The entry of a message, once it is there. */
+async function delivered(inbox: string, messageId: string): Promise<string> {
+  for (let tries = 0; tries < 100; tries++) {
+    const entry = readdirSync(inbox).find((name) => name.includes(messageId));
+    if (entry !== undefined) return entry;
+    await sleep(50);
+  }
+  throw new Error(`${messageId} was not delivered`);
+}
