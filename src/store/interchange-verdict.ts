@@ -89,7 +89,8 @@ export function decideInterchanges(keys: readonly JudgedKey[], rules: VerdictRul
   );
   if (conflict) {
     const what = conflicts.map((k) => `${k.label} was received before${named(k)} with other content`);
-    const partly = rules.onConflict === 'suppress' && inside.length > 1 && conflicts.length < inside.length;
+    // What is known by the SBDH's instance alone may still hold interchanges that nobody has had.
+    const partly = rules.onConflict === 'suppress' && of('conflict', inside).length < inside.length;
     return verdict(partly ? 'review' : rules.onConflict, conflict, [...what, ...begun, ...expired]);
   }
   return verdict('allow', resets[0] ?? of('expired')[0] ?? null, [...begun, ...expired]);

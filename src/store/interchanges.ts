@@ -50,6 +50,8 @@ export function prepareInterchanges(db: Db) {
     `SELECT number, message, state FROM outbox o WHERE message = ? AND (state = 'received' OR state = 'review') AND possible_duplicate = 0
      AND NOT EXISTS (SELECT 1 FROM outbox p WHERE p.message = o.message AND p.number <> o.number)`,
   );
+  // Nothing of it was ever handed over: it gave its place to a later one.
+  const replaced = db.prepare(`SELECT min(state = 'superseded') FROM outbox WHERE message = ?`).pluck();
   const insert = db.prepare(
     `INSERT INTO interchange (layer, scope, key, content_digest, message, date_time, base, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
@@ -88,21 +90,26 @@ export function prepareInterchanges(db: Db) {
     });
   }
 
-  /** The waiting hand-overs that hold these keys; null unless *all* of their messages wait and hold nothing that this one lacks. */
+  /**
+   * The waiting hand-overs that hold these keys; null unless *all* of their messages wait and hold nothing that this one lacks. What is
+   * past its window or was replaced before is another matter: neither is replaced, and neither is in the way.
+   */
   function replaceable(m: WireMessage, keys: readonly JudgedKey[]): HandOverRow[] | null {
     const found = new Map<number, HandOverRow>();
     const own = new Set(m.keys.map((k) => `${k.layer}\n${k.scope}\n${k.key}`));
     for (const judged of keys) {
       const wire = m.keys.find((k) => k.layer === judged.layer && k.key === judged.key);
       if (!wire) return null;
-      for (const { message } of contents.all(wire.layer, wire.scope, wire.key) as ContentRow[]) {
-        if (found.has(message)) continue;
+      const rows = contents.all(wire.layer, wire.scope, wire.key) as ContentRow[];
+      if (rows.length > contentsPerKey) return null;
+      for (const { message, base, expiresAt } of rows) {
+        if (found.has(message) || Math.max(expiresAt, base + m.window) <= m.now) continue;
         const row = pending.get(message) as HandOverRow | undefined;
-        const superseded = row ?? null;
+        if (row === undefined && replaced.get(message) === 1) continue;
         const others = JSON.parse((keysOf.get(message) as string | undefined) ?? '[]') as KeyOnRecord[];
         const covered = others.every((k) => k.layer === 'sbdh' || own.has(`${k.layer}\n${k.scope}\n${k.key}`));
-        if (superseded === null || !covered) return null;
-        found.set(message, superseded);
+        if (row === undefined || !covered) return null;
+        found.set(message, row);
       }
     }
     return [...found.values()];

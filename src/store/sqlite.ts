@@ -86,7 +86,7 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
         return;
       }
       queue
-        .call('suppress', (add) => ({
+        .record('suppress', (add) => ({
           ...s,
           referenceSet: add(s.referenceSet),
           requestDigest: s.requestDigest === null ? null : add(s.requestDigest),

@@ -16,6 +16,10 @@ interface Waiting {
   readonly reject: (error: StoreError) => void;
 }
 
+/** Looked up for each message that comes in; they need not see what is still to be recorded, and should not wait for its commit. */
+const lookUps: ReadonlySet<OperationName> = new Set<OperationName>(['findRequest', 'find']);
+/** How long a record that nobody waits for may gather others, ms. */
+const gather = 50;
 const callsPerBatch = 256;
 const bytesPerBatch = 16 * 1024 * 1024;
 
@@ -28,6 +32,9 @@ export class WorkerQueue {
   readonly #onFatal: (error: StoreError) => void;
   readonly #exited: Promise<void>;
   #waiting: Waiting[] = [];
+  /** Records that nobody waits for: they share a commit with each other, or with the next call that is no look-up. */
+  #gathered: Waiting[] = [];
+  #gathering: NodeJS.Timeout | null = null;
   #sent: Waiting[] = [];
   #scheduled = false;
   #dead: StoreError | null = null;
@@ -57,7 +64,7 @@ export class WorkerQueue {
 
   /** Calls not yet answered. */
   get length(): number {
-    return this.#waiting.length + this.#sent.length;
+    return this.#waiting.length + this.#gathered.length + this.#sent.length;
   }
 
   call<K extends OperationName>(
@@ -65,20 +72,52 @@ export class WorkerQueue {
     build: (add: AddBlob) => Operations[K]['args'],
   ): Promise<Operations[K]['result']> {
     if (this.#dead) return Promise.reject(this.#dead);
+    if (!lookUps.has(name)) this.#release();
+    return this.#enqueue(name, build, (waiting) => {
+      this.#waiting.push(waiting);
+      this.#schedule();
+    });
+  }
+
+  /** {@link call} for a record that nobody waits for: goes over within 50 ms, or before the next call that is no look-up. */
+  record<K extends OperationName>(
+    name: K,
+    build: (add: AddBlob) => Operations[K]['args'],
+  ): Promise<Operations[K]['result']> {
+    if (this.#dead) return Promise.reject(this.#dead);
+    return this.#enqueue(name, build, (waiting) => {
+      this.#gathered.push(waiting);
+      if (this.#gathered.length >= callsPerBatch) this.#release();
+      else this.#gathering ??= setTimeout(() => this.#release(), gather);
+    });
+  }
+
+  #release(): void {
+    if (this.#gathering !== null) clearTimeout(this.#gathering);
+    this.#gathering = null;
+    if (this.#gathered.length === 0) return;
+    this.#waiting.push(...this.#gathered);
+    this.#gathered = [];
+    this.#schedule();
+  }
+
+  #enqueue<K extends OperationName>(
+    name: K,
+    build: (add: AddBlob) => Operations[K]['args'],
+    take: (waiting: Waiting) => void,
+  ): Promise<Operations[K]['result']> {
     const blobs: Uint8Array[] = [];
     let size = 0;
     const args = build((bytes) => {
       size += bytes.length;
       return blobs.push(bytes) - 1;
     });
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ name, args, blobs, size, resolve, reject });
-      this.#schedule();
-    });
+    return new Promise((resolve, reject) => take({ name, args, blobs, size, resolve, reject }));
   }
 
   /** Waits for what is queued, then ends the thread. */
   async close(): Promise<void> {
+    this.#release();
     while (this.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
     if (!this.#dead) {
       this.#dead = new StoreError('closed', 'The store is closed.');
@@ -147,7 +186,9 @@ export class WorkerQueue {
   #die(error: StoreError): void {
     if (this.#dead) return;
     this.#dead = error;
-    const lost = [...this.#sent, ...this.#waiting];
+    const lost = [...this.#sent, ...this.#waiting, ...this.#gathered];
+    if (this.#gathering !== null) clearTimeout(this.#gathering);
+    this.#gathered = [];
     this.#sent = [];
     this.#waiting = [];
     for (const w of lost) w.reject(error);
