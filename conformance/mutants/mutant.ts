@@ -1,4 +1,5 @@
 import type { Signer } from '../../fixtures/sender/keys.ts';
+import type { FailureKind } from '../failure.ts';
 import type { WireAnswer } from '../wire/post.ts';
 
 /** What a mutant has to do with. */
@@ -23,5 +24,7 @@ export interface MutantRequest {
 export interface Mutant {
   readonly fault: string;
   readonly caughtBy: string;
+  /** What that case must say: a mutant that is caught for another reason shows nothing. */
+  readonly as: FailureKind;
   readonly answer: (request: MutantRequest) => Promise<WireAnswer>;
 }

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openEnvelope } from '../answer/envelope.ts';
+import type { FailureKind } from '../failure.ts';
 import type { WireAnswer } from '../wire/post.ts';
 import { type ForgeOptions, forgeReceipt, forgeSignal } from './forge.ts';
 import type { Mutant, MutantRequest } from './mutant.ts';
@@ -18,12 +19,14 @@ function withBody(answer: WireAnswer, body: string): WireAnswer {
 function bent(
   fault: string,
   caughtBy: string,
+  as: FailureKind,
   edit: (messaging: string) => string,
   o: ForgeOptions & { readonly errors?: true; readonly stranger?: true } = {},
 ): Mutant {
   return {
     fault,
     caughtBy,
+    as,
     async answer({ forward, signer, stranger }) {
       const answer = await forward();
       if (!(o.errors === true ? isError(answer) : isReceipt(answer))) return answer;
@@ -34,10 +37,11 @@ function bent(
 }
 
 /** Changes the answer after it was signed. */
-function spoilt(fault: string, caughtBy: string, edit: (answer: WireAnswer) => WireAnswer): Mutant {
+function spoilt(fault: string, caughtBy: string, as: FailureKind, edit: (answer: WireAnswer) => WireAnswer): Mutant {
   return {
     fault,
     caughtBy,
+    as,
     async answer({ forward }) {
       return edit(await forward());
     },
@@ -49,6 +53,7 @@ function careless(fault: string, caughtBy: string, harm: (request: MutantRequest
   return {
     fault,
     caughtBy,
+    as: 'folder',
     async answer(request) {
       const answer = await request.forward();
       if (isReceipt(answer)) await harm(request);
@@ -63,96 +68,115 @@ const wsu = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-
 
 /** Receivers whose receipts are wrong. */
 const RECEIPT_MUTANTS: readonly Mutant[] = [
-  bent('one reference is missing in the receipt', 'AS4_CP_TA01', (xml) => xml.replace(PART, '')),
-  bent('a digest in the receipt is another', 'AS4_CP_TA01', (xml) =>
-    xml.replace(/(<ds:DigestValue>)./, (_, tag) => `${tag}${xml.includes(`${tag}A`) ? 'B' : 'A'}`),
+  bent('one reference is missing in the receipt', 'AS4_CP_TA01', 'receipt', (xml) => xml.replace(PART, '')),
+  bent('a digest in the receipt is another', 'AS4_CP_TA01', 'receipt', (xml) =>
+    xml.replace(/(<ds:DigestValue>)(.)/, (_, tag, c) => tag + (c === 'A' ? 'B' : 'A')),
   ),
-  bent('one reference is there twice', 'AS4_CP_TA01', (xml) => xml.replace(PART, '$&$&')),
-  bent('the receipt has no Transforms', 'AS4_CP_TA01', (xml) => xml.replace(TRANSFORMS, '')),
-  bent('the receipt drops PrefixLists', 'TOL-ENV-09', (xml) =>
+  bent('one reference is there twice', 'AS4_CP_TA01', 'receipt', (xml) => xml.replace(PART, '$&$&')),
+  bent('the receipt has no Transforms', 'AS4_CP_TA01', 'receipt', (xml) => xml.replace(TRANSFORMS, '')),
+  bent('the receipt drops PrefixLists', 'TOL-ENV-09', 'receipt', (xml) =>
     xml.replace(/<(ec|\w+):InclusiveNamespaces[^>]*><\/\1:InclusiveNamespaces>/g, ''),
   ),
-  bent('RefToMessageId is another message’s', 'AS4_CP_TA01', (xml) =>
+  bent('RefToMessageId is another message’s', 'AS4_CP_TA01', 'receipt', (xml) =>
     xml.replace(/(<eb:RefToMessageId>)[^<]*/, '$1other@sender.example'),
   ),
-  bent('there is no RefToMessageId', 'AS4_CP_TA01', (xml) =>
+  bent('there is no RefToMessageId', 'AS4_CP_TA01', 'receipt', (xml) =>
     xml.replace(/<eb:RefToMessageId>[^<]*<\/eb:RefToMessageId>/, ''),
   ),
-  bent('another access point signs', 'AS4_CP_TA01', (xml) => xml, { stranger: true }),
-  bent('only the Body is signed', 'AS4_CP_TA01', (xml) => xml, { signed: ['body'] }),
-  bent('only eb:Messaging is signed', 'AS4_CP_TA01', (xml) => xml, { signed: ['messaging'] }),
-  bent('eb:Messaging has id instead of wsu:Id', 'AS4_CP_TA01', (xml) => xml.replace(' wsu:Id=', ' id=')),
-  bent('eb:Receipt has a second child', 'RCPT-05', (xml) =>
+  bent('another access point signs', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { stranger: true }),
+  bent('only the Body is signed', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { signed: ['body'] }),
+  bent('only eb:Messaging is signed', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { signed: ['messaging'] }),
+  bent('eb:Messaging has id instead of wsu:Id', 'AS4_CP_TA01', 'unsigned', (xml) => xml.replace(' wsu:Id=', ' id=')),
+  bent('eb:Receipt has a second child', 'RCPT-05', 'form', (xml) =>
     xml.replace('</eb:Receipt>', '<x xmlns="urn:x"></x></eb:Receipt>'),
   ),
-  bent('MessageInfo is in the wrong order', 'RCPT-06', (xml) =>
+  bent('MessageInfo is in the wrong order', 'RCPT-06', 'form', (xml) =>
     xml.replace(/(<eb:Timestamp>.*<\/eb:Timestamp>)(<eb:MessageId>.*<\/eb:MessageId>)/s, '$2$1'),
   ),
-  bent('eb:Messaging has no mustUnderstand', 'RCPT-07', (xml) => xml.replace(/ S12:mustUnderstand="true"/, '')),
-  bent('all receipts have one MessageId', 'RCPT-12', (xml) =>
+  bent('eb:Messaging has no mustUnderstand', 'RCPT-07', 'form', (xml) => xml.replace(/ S12:mustUnderstand="true"/, '')),
+  bent('all receipts have one MessageId', 'RCPT-12', 'form', (xml) =>
     xml.replace(/(<eb:MessageId>)[^<]*/, '$1same@mutant.example'),
   ),
-  bent('MessageId has angle brackets', 'RCPT-11', (xml) => xml.replace(/(<eb:MessageId>)([^<]*)/, '$1&lt;$2&gt;')),
-  bent('the clock is an hour late', 'RCPT-13', (xml) =>
+  bent('MessageId has angle brackets', 'RCPT-11', 'form', (xml) =>
+    xml.replace(/(<eb:MessageId>)([^<]*)/, '$1&lt;$2&gt;'),
+  ),
+  bent('the clock is an hour late', 'RCPT-13', 'form', (xml) =>
     xml.replace(/(<eb:Timestamp>)[^<]*/, `$1${new Date(Date.now() - 3_600_000).toISOString()}`),
   ),
-  bent('a wsu:Timestamp makes the receipt expire', 'RCPT-10', (xml) => xml, {
+  bent('a wsu:Timestamp makes the receipt expire', 'RCPT-10', 'form', (xml) => xml, {
     inSecurity: `<wsu:Timestamp xmlns:wsu="${wsu}"><wsu:Expires>2026-11-30T10:05:00Z</wsu:Expires></wsu:Timestamp>`,
   }),
-  bent('there are two wsse:Security', 'RCPT-02', (xml) => xml, {
+  bent('there are two wsse:Security', 'RCPT-02', 'form', (xml) => xml, {
     inHeader: '<wsse:Security S12:role="urn:x"></wsse:Security>',
   }),
-  bent('there is something in the SOAP Body', 'RCPT-08', (xml) => xml, { body: '<x xmlns="urn:x"></x>' }),
-  bent('the token is no X509v3', 'RCPT-04', (xml) => xml, { valueType: 'urn:example:token' }),
-  spoilt('the receipt is changed after it was signed', 'AS4_CP_TA01', (answer) =>
+  bent('there is something in the SOAP Body', 'RCPT-08', 'form', (xml) => xml, { body: '<x xmlns="urn:x"></x>' }),
+  bent('the token is no X509v3', 'RCPT-04', 'form', (xml) => xml, { valueType: 'urn:example:token' }),
+  spoilt('the receipt is changed after it was signed', 'AS4_CP_TA01', 'unsigned', (answer) =>
     withBody(answer, answer.body.toString().replace('</eb:Timestamp>', '0</eb:Timestamp>')),
   ),
-  spoilt('the receipt is not signed', 'AS4_CP_TA01', (answer) =>
+  spoilt('the receipt is not signed', 'AS4_CP_TA01', 'unsigned', (answer) =>
     withBody(answer, answer.body.toString().replace(/<wsse:Security.*<\/wsse:Security>/s, '')),
   ),
-  spoilt('the receipt is sent as text/xml', 'AS4_CP_TA01', (answer) => ({
+  spoilt('the receipt is sent as text/xml', 'AS4_CP_TA01', 'no-signal', (answer) => ({
     ...answer,
     headers: { ...answer.headers, 'content-type': 'text/xml' },
   })),
-  spoilt('the receipt comes with status 500', 'AS4_CP_TA01', (answer) => ({ ...answer, status: 500 })),
+  spoilt('the receipt comes with status 500', 'AS4_CP_TA01', 'other-status', (answer) => ({ ...answer, status: 500 })),
 ];
 
 /** Receivers whose errors are wrong. */
 const ERROR_MUTANTS: readonly Mutant[] = [
-  bent('every error is 0004', 'GZ-01', (xml) => xml.replace(/errorCode="[^"]*"/, 'errorCode="EBMS:0004"'), {
-    errors: true,
-  }),
-  bent('errors are warnings', 'GZ-01', (xml) => xml.replace('severity="failure"', 'severity="warning"'), {
+  bent(
+    'every error is 0004',
+    'GZ-01',
+    'other-code',
+    (xml) => xml.replace(/errorCode="[^"]*"/, 'errorCode="EBMS:0004"'),
+    {
+      errors: true,
+    },
+  ),
+  bent('errors are warnings', 'GZ-01', 'form', (xml) => xml.replace('severity="failure"', 'severity="warning"'), {
     errors: true,
   }),
   bent(
     'errors do not say which message',
     'GZ-01',
+    'form',
     (xml) => xml.replace(/<eb:RefToMessageId>[^<]*<\/eb:RefToMessageId>/, ''),
     { errors: true },
   ),
-  bent('errors have no ErrorDetail', 'SBD-30', (xml) => xml.replace(/<eb:ErrorDetail>.*<\/eb:ErrorDetail>/s, ''), {
-    errors: true,
-  }),
   bent(
-    'decryption is an oracle',
-    'NEG-DEC-09',
-    (xml) => xml.replace(/(<eb:Description[^>]*>)/, `$1${Date.now() % 2 === 0 ? 'padding' : 'tag'} ${randomUUID()} `),
+    'errors have no ErrorDetail',
+    'SBD-30',
+    'form',
+    (xml) => xml.replace(/<eb:ErrorDetail>.*<\/eb:ErrorDetail>/s, ''),
     {
       errors: true,
     },
   ),
-  spoilt('errors are not signed', 'GZ-01', (answer) =>
+  bent(
+    'decryption is an oracle',
+    'NEG-DEC-09',
+    'form',
+    (xml) => xml.replace(/(<eb:Description[^>]*>)/, `$1${randomUUID()}: `),
+    {
+      errors: true,
+    },
+  ),
+  spoilt('errors are not signed', 'GZ-01', 'unsigned', (answer) =>
     isError(answer)
       ? withBody(answer, answer.body.toString().replace(/<wsse:Security.*<\/wsse:Security>/s, ''))
       : answer,
   ),
-  spoilt('errors come with status 500', 'GZ-01', (answer) => (isError(answer) ? { ...answer, status: 500 } : answer)),
+  spoilt('errors come with status 500', 'GZ-01', 'other-status', (answer) =>
+    isError(answer) ? { ...answer, status: 500 } : answer,
+  ),
 ];
 
 const credulous = (fault: string, caughtBy: string): Mutant => ({
   fault,
   caughtBy,
+  as: 'accepted',
   async answer({ text, signer, forward }) {
     const answer = await forward();
     if (isReceipt(answer)) return answer;
@@ -175,6 +199,7 @@ const BEHAVIOUR_MUTANTS: readonly Mutant[] = [
   {
     fault: 'a duplicate gets an error, as phase4 does it',
     caughtBy: 'AS4_CP_TA10-D',
+    as: 'refused',
     answer: async ({ memory, messageId, forward, signer }) => {
       const answer = await forward();
       if (!memory.has(messageId)) {
@@ -191,6 +216,7 @@ const BEHAVIOUR_MUTANTS: readonly Mutant[] = [
   {
     fault: 'a duplicate gets a new receipt, as Domibus does it',
     caughtBy: 'Q-DUP-01',
+    as: 'changed',
     answer: async ({ text, forward, signer }) => {
       const answer = await forward();
       return isReceipt(answer) ? withBody(answer, forgeSignal(forgeReceipt(text), signer)) : answer;
@@ -199,6 +225,7 @@ const BEHAVIOUR_MUTANTS: readonly Mutant[] = [
   {
     fault: 'a duplicate gets another Content-Type',
     caughtBy: 'Q-DUP-01',
+    as: 'changed',
     answer: async ({ memory, messageId, forward }) => {
       const answer = await forward();
       const again = memory.has(messageId);
@@ -210,6 +237,7 @@ const BEHAVIOUR_MUTANTS: readonly Mutant[] = [
   {
     fault: 'whoever knows a MessageId gets its receipt',
     caughtBy: 'Q-DUP-15',
+    as: 'accepted',
     answer: async ({ memory, messageId, forward }) => {
       const answer = memory.get(messageId) ?? (await forward());
       memory.set(messageId, answer);
@@ -219,6 +247,7 @@ const BEHAVIOUR_MUTANTS: readonly Mutant[] = [
   {
     fault: 'a failed message burns its MessageId',
     caughtBy: 'Q-DUP-20',
+    as: 'refused',
     answer: async ({ memory, messageId, forward }) => {
       const answer = memory.get(messageId) ?? (await forward());
       if (isError(answer)) memory.set(messageId, answer);
@@ -228,6 +257,7 @@ const BEHAVIOUR_MUTANTS: readonly Mutant[] = [
   {
     fault: 'it acknowledges and does not deliver',
     caughtBy: 'AS4_CP_TA32',
+    as: 'folder',
     answer: async ({ text, signer }) => ({
       status: 200,
       headers: { 'content-type': 'application/soap+xml; charset=UTF-8' },
@@ -247,6 +277,9 @@ const BEHAVIOUR_MUTANTS: readonly Mutant[] = [
     writeFileSync(join(inbox, messageId, 'metadata.json'), JSON.stringify({ messageId }));
   }),
 ];
+
+/** Signs everything anew and has no fault: what must pass, or the mutants would be caught for nothing. */
+export const CONTROL: Mutant = bent('nothing is wrong', 'AS4_CP_TA01', 'suite', (xml) => xml);
 
 export const MUTANTS: readonly Mutant[] = [...RECEIPT_MUTANTS, ...ERROR_MUTANTS, ...BEHAVIOUR_MUTANTS];
 

@@ -21,9 +21,13 @@ export interface RunOptions {
   readonly cases: readonly Case[];
   /** Cases at a time. */
   readonly parallel: number;
+  /** Milliseconds to wait for deliveries at the end. */
+  readonly patience?: number;
   /** Called when a case is done; its folder is looked at later. */
   readonly progress: (result: Result, done: number, all: number) => void;
 }
+
+const PATIENCE = 20_000;
 
 interface Done {
   readonly trial: Trial;
@@ -53,6 +57,7 @@ export async function runCases(o: RunOptions): Promise<readonly Result[]> {
   const faults = await settleDeliveries(
     [...done.values()].flatMap(({ trial }) => trial.demands),
     seen,
+    o.patience ?? PATIENCE,
   );
   for (const each of done.values()) {
     const fault = each.trial.demands.map((demand) => faults.get(demand)).find((text) => text !== undefined);

@@ -1,16 +1,16 @@
 import { type Inbox, sha256Of } from './inbox.ts';
 import { type DeliveryDemand, type SeenSignal, Trial } from './trial.ts';
 
-const PATIENCE = 20_000;
-
 /**
  * Compares the folders with what must be in them, once nothing more is on its way: a last message is sent, and when that is there,
  * what was acknowledged before it should be, too; whatever is missing then gets a little more time.
+ * @param patience ms to wait for the last message; for the others a tenth more
  * @returns what is wrong, by demand
  */
 export async function settleDeliveries(
   demands: readonly DeliveryDemand[],
   seen: SeenSignal[],
+  patience: number,
 ): Promise<ReadonlyMap<DeliveryDemand, string>> {
   const faults = new Map<DeliveryDemand, string>();
   for (const each of new Set(demands.map((demand) => demand.target))) {
@@ -20,8 +20,8 @@ export async function settleDeliveries(
     const trial = new Trial(each, seen);
     const last = trial.make();
     const sent = await trial.send(last).catch(() => null);
-    if (sent !== null) await inbox.waitFor(sha256Of(last.payloads[0] ?? Buffer.alloc(0)), PATIENCE);
-    const end = Date.now() + 2_000;
+    if (sent !== null) await inbox.waitFor(sha256Of(last.payloads[0] ?? Buffer.alloc(0)), patience);
+    const end = Date.now() + patience / 10;
     for (;;) {
       inbox.scan();
       const wrong = here.flatMap((demand) => {
