@@ -89,7 +89,8 @@ export class Bench {
   async refused(sample: Sample, judgement: Judgement, codes: readonly string[], detail?: string): Promise<void> {
     const { error } = judgement;
     this.checks.that('not taken for a receipt', !judgement.accepted);
-    this.checks.that(`${codes.join(' or ')} read`, codes.includes(error?.code ?? ''), error?.code ?? 'no error');
+    this.checks.that('an error read', error !== undefined);
+    if (error?.code !== undefined) this.checks.that('its code read', codes.includes(error.code), error.code);
     if (detail !== undefined) this.checks.that('ErrorDetail read', error?.detail === detail, error?.detail ?? 'none');
     this.checks.errorSignal(this.passed, this.#parts.target.receiver, codes);
     await this.#inbox.settle();

@@ -13,8 +13,8 @@ export interface Judgement {
   readonly verdict: string;
   /** What the driver has looked at beside, with the product's own means. */
   readonly checks: Readonly<Record<string, boolean>>;
-  /** The ebMS error as the product read it. */
-  readonly error?: { readonly code: string; readonly description?: string; readonly detail?: string };
+  /** The ebMS error as the product read it; not each of them gives the code. */
+  readonly error?: { readonly code?: string; readonly description?: string; readonly detail?: string };
   /** The id that the product gave the message, where it cannot be told one. */
   readonly messageId?: string;
 }

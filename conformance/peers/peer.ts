@@ -19,8 +19,10 @@ export interface Peer {
   readonly onlyWhenAsked?: string;
   /** Programs that must be there, each with the argument that makes it tell its version. */
   readonly tools: readonly (readonly [program: string, argument: string])[];
-  /** Fetches and builds what is not yet in the folder, and makes keys out of `certs/`. @throws Error with what the tool said */
-  readonly build: (folder: string) => Promise<void>;
+  /** Fetches what is not yet in the folder. @throws Error with what the tool said: the peer is skipped */
+  readonly fetch: (folder: string) => Promise<void>;
+  /** Builds the driver and makes its keys out of `certs/`. @throws Error with what the tool said: a failure, the driver is ours */
+  readonly build?: (folder: string) => Promise<void>;
   readonly driver: (folder: string) => DriverCommand;
   readonly cases: readonly PeerCase[];
 }

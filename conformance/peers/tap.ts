@@ -3,17 +3,18 @@ import { type ParsedAnswer, parseAnswer } from '../wire/head.ts';
 
 /**
  * What becomes of an answer once the receiver has given the whole of it. `relay`: the sender gets it. `lose`: the connection is reset instead.
- * `busy`: the sender is told 503 instead, as a proxy does whose patience ended too early.
+ * `busy`: the sender is told 503 instead, as a proxy does whose patience ended too early. `first-answer`: the sender gets the first answer that
+ * passed once more, which is none to its message.
  */
-export type Fate = 'relay' | 'lose' | 'busy';
+export type Fate = 'relay' | 'lose' | 'busy' | 'first-answer';
 
 /** One request that passed, and the receiver's answer to it. */
 export interface Passed {
   /** As it came, octet for octet: request line, headers, body, chunked where it was. */
   readonly request: Buffer;
   readonly answer: ParsedAnswer;
-  readonly fate: Fate;
-  readonly at: number;
+  /** As it came from the receiver, head and body. */
+  readonly octets: Buffer;
 }
 
 const BUSY = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
@@ -75,8 +76,8 @@ export class Tap {
       const parsed = parseAnswer(answer, closed);
       if (parsed === null || parsed.length === null) return;
       const fate = this.#fates.shift() ?? 'relay';
-      this.passed.push({ request: Buffer.concat(request), answer: parsed, fate, at: Date.now() });
       const whole = answer.subarray(0, parsed.length);
+      this.passed.push({ request: Buffer.concat(request), answer: parsed, octets: whole });
       request = [];
       answer = Buffer.alloc(0);
       const after = this.#afterNext;
@@ -84,7 +85,7 @@ export class Tap {
       if (after !== null) await after();
       if (fate === 'lose') client.resetAndDestroy();
       else if (fate === 'busy') client.end(BUSY);
-      else client.write(whole);
+      else client.write(fate === 'first-answer' ? (this.passed[0]?.octets ?? whole) : whole);
     };
     upstream.on('data', (piece: Buffer) => {
       answer = Buffer.concat([answer, piece]);

@@ -1,0 +1,27 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Peer } from '../peer.ts';
+import { CERTS, tool } from '../tools.ts';
+import { N42_CASES } from './cases.ts';
+
+const PACKAGE = '@n42/edelivery@0.2.85';
+
+/** @n42/edelivery. Its licence is the AGPL: it is installed outside the tree and runs in a process of its own. */
+export const n42: Peer = {
+  name: 'n42',
+  product: '@n42/edelivery 0.2.85',
+  licence: 'AGPL-3.0-only',
+  tools: [['npm', '--version']],
+  fetch: async (folder) => {
+    const manifest = join(folder, 'package.json');
+    if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true, "type": "module" }\n');
+    if (existsSync(join(folder, 'node_modules/@n42/edelivery'))) return;
+    await tool('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--save-exact', PACKAGE], folder);
+  },
+  driver: (folder) => ({
+    program: process.execPath,
+    args: [join(import.meta.dirname, 'driver.mjs'), CERTS],
+    directory: folder,
+  }),
+  cases: N42_CASES,
+};

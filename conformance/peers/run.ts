@@ -1,0 +1,137 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startQuittance } from '../target/quittance.ts';
+import type { Target } from '../target/target.ts';
+import { Bench } from './bench.ts';
+import type { Check } from './checks.ts';
+import { Delivered } from './delivered.ts';
+import { Driver, type Judgement } from './driver.ts';
+import type { InteropOptions } from './options.ts';
+import type { Peer, PeerCase } from './peer.ts';
+import { Tap } from './tap.ts';
+import { missing } from './tools.ts';
+
+/** What one case has come to. */
+export interface CaseResult {
+  readonly peer: Peer;
+  readonly case: PeerCase;
+  /** What the product made of our answers, in its own words, one for each message. */
+  readonly verdicts: readonly string[];
+  readonly checks: readonly Check[];
+  /** What broke before the case was through. */
+  readonly fault: string | null;
+  readonly ms: number;
+}
+
+export interface Skipped {
+  readonly peer: Peer;
+  readonly why: string;
+}
+
+export interface Outcome {
+  readonly results: readonly CaseResult[];
+  readonly skipped: readonly Skipped[];
+  /** Whether the folder held at the end what it had to hold, once each. */
+  readonly balance: Check;
+}
+
+/** Builds, starts and runs the peers one after the other against one Quittance. `say` gets a line for each step. */
+export async function runPeers(
+  peers: readonly Peer[],
+  o: InteropOptions,
+  say: (line: string) => void,
+): Promise<Outcome> {
+  const skipped: Skipped[] = [];
+  const results: CaseResult[] = [];
+  const owed = new Set<string>();
+  const samples = mkdtempSync(join(tmpdir(), 'quittance-interop-samples-'));
+  if (o.save !== null) mkdirSync(o.save, { recursive: true });
+  const target = await startQuittance();
+  const tap = await Tap.open(target.url);
+  try {
+    for (const peer of peers) {
+      const why = await unavailable(peer, join(o.cache, peer.name), say);
+      if (why === null) results.push(...(await runPeer(peer, { o, target, tap, samples, owed, say })));
+      else skipped.push({ peer, why });
+    }
+    return { results, skipped, balance: balance(target, owed) };
+  } finally {
+    tap.close();
+    await target.stop();
+    rmSync(samples, { recursive: true, force: true });
+  }
+}
+
+/** Fetches it; null, or why it cannot be had here. */
+async function unavailable(peer: Peer, folder: string, say: (line: string) => void): Promise<string | null> {
+  const lacking = await missing(peer.tools);
+  if (lacking.length > 0) return `not there: ${lacking.join(', ')}`;
+  say(`${peer.name}: fetching into ${folder}`);
+  mkdirSync(folder, { recursive: true });
+  return peer.fetch(folder).then(
+    () => null,
+    (error: Error) => `it cannot be fetched: ${error.message}`,
+  );
+}
+
+interface Run {
+  readonly o: InteropOptions;
+  readonly target: Target;
+  readonly tap: Tap;
+  readonly samples: string;
+  readonly owed: Set<string>;
+  readonly say: (line: string) => void;
+}
+
+async function runPeer(peer: Peer, run: Run): Promise<CaseResult[]> {
+  const { o, say } = run;
+  await peer.build?.(join(o.cache, peer.name));
+  const driver = new Driver(peer.driver(join(o.cache, peer.name)));
+  const results: CaseResult[] = [];
+  try {
+    for (const each of peer.cases) {
+      if (o.only.length > 0 && !o.only.includes(each.id)) continue;
+      const save = o.save === null ? null : { directory: o.save, name: `${peer.name}-${each.id}` };
+      const bench = new Bench({ ...run, driver, save });
+      const started = performance.now();
+      const fault = await each.run(bench).then(
+        () => null,
+        (error: Error) => error.message,
+      );
+      const result: CaseResult = {
+        peer,
+        case: each,
+        verdicts: bench.judgements.map(inWords),
+        checks: bench.checks.all,
+        fault,
+        ms: performance.now() - started,
+      };
+      results.push(result);
+      say(`${peer.name} ${each.id}: ${isGood(result) ? 'ok' : `FAILED\n${driver.said}`}`);
+    }
+    return results;
+  } finally {
+    await driver.end();
+  }
+}
+
+/** The verdict, with the error that it was given for as the product read it. */
+function inWords({ verdict, error }: Judgement): string {
+  const read = [error?.code, error?.detail].filter((part) => part !== undefined && !verdict.includes(part));
+  return [verdict, ...read].join(' ');
+}
+
+export function isGood({ fault, checks }: CaseResult): boolean {
+  return fault === null && checks.length > 0 && checks.every(({ ok }) => ok);
+}
+
+function balance({ inbox }: Target, owed: ReadonlySet<string>): Check {
+  const there = inbox === null ? [] : new Delivered(inbox.directory).messageIds();
+  const once = there.length === owed.size && new Set(there).size === there.length;
+  return {
+    what: `${owed.size} messages in the folder, once each, and nothing else`,
+    ok: once && there.every((id) => owed.has(id)),
+    instead: `${there.length} directories`,
+  };
+}
