@@ -51,8 +51,8 @@ export function prepareExceptions(
      SELECT :message, ordinal, :at, href, mime_type, character_set, compressed, sha256, bytes, file, data FROM held_payload WHERE held = :held`,
   );
   const copyKeys = db.prepare(
-    `INSERT INTO interchange (layer, scope, key, content_digest, message, base, expires_at)
-     SELECT k.value ->> '$.layer', k.value ->> '$.scope', k.value ->> '$.key', unhex(k.value ->> '$.content'), :message,
+    `INSERT INTO interchange (layer, scope, key, content_digest, message, date_time, base, expires_at)
+     SELECT k.value ->> '$.layer', k.value ->> '$.scope', k.value ->> '$.key', unhex(k.value ->> '$.content'), :message, k.value ->> '$.dateTime',
        max(h.first_at, h.eb_timestamp), max(h.first_at, h.eb_timestamp) + h.window
      FROM held h, json_each(h.second_keys) k WHERE h.id = :held ON CONFLICT DO NOTHING`,
   );
@@ -80,7 +80,7 @@ export function prepareExceptions(
     const gone = action === 'approve' && (purged.get(message) as number) > 0;
     if (gone) return refusedAs('payload-purged', payloadPurged(messageId));
     // A backend may have seen what is unknown: then nothing may be forgotten of it, and a second time is said to be one.
-    const unsure = row.state === 'unknown';
+    const unsure = row.state === 'unknown' || row.possibleDuplicate === 1;
     const changes = () =>
       action === 'approve'
         ? { attempts: 0, bootId: null, directory: null, ...(unsure && { possibleDuplicate: 1 }) }
@@ -108,7 +108,8 @@ export function prepareExceptions(
       return { ...done, state: 'rejected', already: false };
     }
     const wanted = action === 'approve' ? 'approved' : 'rejected';
-    if (row.state === wanted) return { ...done, state: wanted === 'approved' ? 'received' : 'rejected', already: true };
+    if (action !== 'confirm' && row.state === wanted)
+      return { ...done, state: wanted === 'approved' ? 'received' : 'rejected', already: true };
     if (action === 'confirm' || row.state !== 'review')
       return refusedAs('state', `This copy of message ${messageId} is ${row.state}: ${action} does not apply.`);
     const order = { at: now, decision: action, id: row, actor, before: 'review' };

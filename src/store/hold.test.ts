@@ -78,7 +78,8 @@ describe('a held copy: the same MessageId with other content, where the policy h
   test('rejected it is never delivered, and its retry still gets its receipt', async () => {
     const { store } = await held();
     expect(await store.review('held-1', 'reject', actor, noon)).toMatchObject({ kind: 'done', state: 'rejected' });
-    expect(await store.review('held-1', 'approve', actor, noon)).toMatchObject({ kind: 'refused', reason: 'state' });
+    for (const action of ['approve', 'confirm'] as const)
+      expect(await store.review('held-1', action, actor, noon)).toMatchObject({ kind: 'refused', reason: 'state' });
     expect(bytes((await store.find(copy('x'), copy('x').referenceSet, noon))?.receipt)).toBe(bytes(copy('x').receipt));
     expect(await store.outbox.pending(10)).toHaveLength(1);
   });
@@ -122,6 +123,9 @@ describe('a held copy: the same MessageId with other content, where the policy h
     await store.review('held-1', 'approve', actor, noon);
     const repeat = sampleMessage('m2', carrying('m2', [interchange('4711', 'a')]));
     expect(await store.accept(repeat)).toMatchObject({ kind: 'suppressed', of: { id: 2 } });
+    // With the date-time that came with them: a counter that began anew still shows as one.
+    const reset = sampleMessage('m3', carrying('m3', [interchange('4711', 'b', '261201:0800')]));
+    expect(await store.accept(reset)).toMatchObject({ kind: 'accepted', decision: 'allow' });
   });
 });
 

@@ -127,6 +127,10 @@ describe('the second layer', () => {
     await store.accept(order('m1', [interchange('1', 'a')]));
     const mixed = order('m2', [interchange('1', 'other'), interchange('2', 'new')], { onConflict: 'suppress' });
     expect(await store.accept(mixed)).toMatchObject({ kind: 'accepted', decision: 'review' });
+    // Nor does one that only knows the SBDH's instance.
+    const keys = [instanceKey('m1', { content: 'other' }), interchange('3', 'new')];
+    const sameInstance = sampleMessage('m3', { interchanges: { keys, onConflict: 'suppress', replacePending: false } });
+    expect(await store.accept(sameInstance)).toMatchObject({ kind: 'accepted', decision: 'review' });
   });
 
   test('no partner blocks the references of another', async () => {

@@ -31,6 +31,7 @@ export interface KeyOnRecord {
   readonly key: string;
   readonly label: string;
   readonly content: string;
+  readonly dateTime: string | null;
 }
 
 export interface InterchangeJudgement extends InterchangeVerdict {
@@ -159,8 +160,8 @@ export type InterchangeStore = ReturnType<typeof prepareInterchanges>;
 /** As kept in `message.second_keys`. */
 export function keysOnRecord(m: WireMessage, blob: BlobAt): string {
   if (m.keys.length === 0) return '[]';
-  const keys: KeyOnRecord[] = m.keys.map(({ layer, scope, key, label, contentDigest }) => ({
-    ...{ layer, scope, key, label },
+  const keys: KeyOnRecord[] = m.keys.map(({ layer, scope, key, label, dateTime, contentDigest }) => ({
+    ...{ layer, scope, key, label, dateTime },
     content: blob(contentDigest).toString('hex'),
   }));
   return JSON.stringify(keys);

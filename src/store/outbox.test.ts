@@ -76,7 +76,7 @@ describe('the outbox', () => {
     expect(await outbox.pending(10)).toMatchObject([
       { number: 1, possibleDuplicate: true, directory: null, bootId: null },
     ]);
-    expect(await outbox.inState('review', 10)).toMatchObject([{ number: 2, possibleDuplicate: false }]);
+    expect(await outbox.inState('review', 10)).toMatchObject([{ number: 2, possibleDuplicate: true }]);
   });
 
   test('a restored database turns what waits into unknown', async () => {

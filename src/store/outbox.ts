@@ -145,9 +145,11 @@ export function prepareOutbox(
     transition: {
       writes: true,
       run: ({ number, event, at }) =>
-        apply(number, event, at, () =>
-          event === 'redeliverAfterPowerLoss' ? { possibleDuplicate: 1, bootId: null, directory: null } : {},
-        ).state,
+        apply(number, event, at, () => {
+          // Also of one that waits for an operator: it may have been seen, is not replaced, and its approval says so.
+          if (event === 'reviewAfterPowerLoss') return { possibleDuplicate: 1 };
+          return event === 'redeliverAfterPowerLoss' ? { possibleDuplicate: 1, bootId: null, directory: null } : {};
+        }).state,
     },
     markers: {
       writes: false,

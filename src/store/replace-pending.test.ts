@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { storeFixture } from './testing/fixture.ts';
-import { carrying, interchange, noon, sampleMessage } from './testing/sample.ts';
+import { deliver } from './testing/operator.ts';
+import { carrying, day, interchange, noon, sampleMessage } from './testing/sample.ts';
 import type { NewMessage } from './types.ts';
 
 describe('replacing what is still pending', () => {
@@ -30,6 +31,36 @@ describe('replacing what is still pending', () => {
     expect((await store.audit('m1'))!.rows.at(-1)).toMatchObject({
       ...{ decision: 'supersede', stateBefore: 'received', stateAfter: 'superseded', existing: { messageId: 'm2' } },
     });
+  });
+
+  test('again and again: what was replaced before, and what is past its window, is not in the way', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m0', 'z', { receivedAt: noon - 91 * day, ebTimestamp: noon - 91 * day }));
+    await deliver(store, 1);
+    for (const id of ['m1', 'm2', 'm3']) await store.accept(version(id, `content of ${id}`));
+    expect(states()).toEqual([
+      { id: 'm0', state: 'delivered' },
+      { id: 'm1', state: 'superseded' },
+      { id: 'm2', state: 'superseded' },
+      { id: 'm3', state: 'received' },
+    ]);
+  });
+
+  test('a message past its window that still waits is another matter: it is not replaced', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', 'a', { receivedAt: noon - 91 * day, ebTimestamp: noon - 91 * day }));
+    await store.accept(version('m2', 'b'));
+    expect(await store.accept(version('m3', 'c'))).toMatchObject({ decision: 'replacePending', supersedes: 'm2' });
+    expect(states().map((s) => s.state)).toEqual(['received', 'superseded', 'received']);
+  });
+
+  test('what a power loss sent to review may have been seen, and is not replaced', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', 'a'));
+    await store.outbox.startHandingOver([{ number: 1, directory: 'd' }], 'boot', noon);
+    await store.outbox.reconcile(1, 'reviewAfterPowerLoss', noon);
+    expect(await store.accept(version('m2', 'b'))).toMatchObject({ decision: 'review' });
+    expect(states().map((s) => s.state)).toEqual(['review', 'review']);
   });
 
   test('the race with the hand-over is decided by the row: what has begun is not replaced', async () => {

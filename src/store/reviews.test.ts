@@ -65,6 +65,20 @@ describe('a review', () => {
     expect(await store.accept(repeat)).toMatchObject({ kind: 'suppressed' });
   });
 
+  test('after a power loss: approved it is marked as a possible duplicate, rejected it still suppresses its repeat', async () => {
+    const store = await fixture.open();
+    for (const id of ['m1', 'm2']) await store.accept(sampleMessage(id, carrying(id, [interchange(id, 'a')])));
+    for (const number of [1, 2]) {
+      await handOver(store, number);
+      await store.outbox.reconcile(number, 'reviewAfterPowerLoss', noon);
+    }
+    await store.review('m1', 'approve', actor, noon);
+    expect(await store.outbox.pending(10)).toMatchObject([{ number: 1, possibleDuplicate: true }]);
+    await store.review('m2', 'reject', actor, noon);
+    const repeat = sampleMessage('m3', carrying('m3', [interchange('m2', 'a')]));
+    expect(await store.accept(repeat)).toMatchObject({ kind: 'suppressed' });
+  });
+
   test('cannot confirm what was never handed over', async () => {
     const store = await waiting();
     expect(await store.review('m1', 'confirm', actor, noon)).toMatchObject({ kind: 'refused', reason: 'state' });
