@@ -147,15 +147,33 @@ export const DOCUMENT_CASES: readonly Case[] = [
 
 /** Pings. */
 export const PING_CASES: readonly Case[] = [
-  accept('PING-01', 'Core §5.2.2.8, §5.1.1', 'A ping as plain SOAP is answered and not delivered.', { document: null }),
-  accept('PING-02', 'Core §5.2.2.8, §5.1.1', 'A ping as a multipart of one part is answered and not delivered.', {
-    document: null,
-    mime: { packaging: 'multipart' },
-  }),
-  accept('PING-03', 'Core §5.2.2.8', 'Whatever the action, the test service makes it a test.', {
-    document: null,
-    header: { action: `urn:example:${randomUUID()}` },
-  }),
+  accept(
+    'PING-01',
+    'Core §5.2.2.8, §5.1.1',
+    'A ping as plain SOAP without message properties is answered and not delivered.',
+    { document: null },
+    { basis: 'reading' },
+  ),
+  accept(
+    'PING-02',
+    'Core §5.2.2.8, §5.1.1',
+    'A ping as a multipart of one part is answered and not delivered.',
+    {
+      document: null,
+      mime: { packaging: 'multipart' },
+    },
+    { basis: 'reading' },
+  ),
+  accept(
+    'PING-03',
+    'Core §5.2.2.8',
+    'Whatever the action, the test service makes it a test.',
+    {
+      document: null,
+      header: { action: `urn:example:${randomUUID()}` },
+    },
+    { basis: 'reading' },
+  ),
   accept(
     'PING-04',
     'eD §1.4.2.4',

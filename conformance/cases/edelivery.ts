@@ -27,7 +27,7 @@ export const EDELIVERY_CASES: readonly Case[] = [
       more: [freshSlip(), freshSlip()],
     }),
   ),
-  refuse('AS4_CP_TA08', TAD('TA08'), 'A payload behind a hyperlink gets a synchronous ebMS error.', '0011', {
+  refuse('AS4_CP_TA08', TAD('TA08'), 'A payload behind a hyperlink gets a synchronous ebMS error.', '', {
     editMessaging: (xml) => xml.replace(/href="cid:[^"]*"/, 'href="http://127.0.0.1:1/payload.xml"'),
   }),
   notApplicable(
@@ -57,10 +57,10 @@ export const EDELIVERY_CASES: readonly Case[] = [
       }
     },
   },
-  refuse('AS4_CP_TA26', TAD('TA26, preferred'), 'Without part property MimeType: a synchronous ebMS error.', '0003', {
+  refuse('AS4_CP_TA26', TAD('TA26, preferred'), 'Without part property MimeType: a synchronous ebMS error.', '', {
     payload: { mimeType: null },
   }),
-  refuse('AS4_CP_TA29', TAD('TA29, preferred'), 'CharacterSet "!utf*": a synchronous ebMS error.', '0003', {
+  refuse('AS4_CP_TA29', TAD('TA29, preferred'), 'CharacterSet "!utf*": a synchronous ebMS error.', '', {
     payload: { characterSet: '!utf*' },
   }),
   refuse('AS4_CP_TA30', TAD('TA30'), 'Damaged gzip: EBMS:0303 DecompressionFailure.', '0303', () => ({
@@ -82,12 +82,12 @@ export const EDELIVERY_CASES: readonly Case[] = [
   accept('AS4_CP_TA34', TAD('TA34'), 'Compressed, then signed: a receipt with the digests of the compressed octets.', {
     document: 'orderResponse',
   }),
-  refuse('AS4_CP_TA35', TAD('TA35'), 'Signed, then compressed: an error.', '0101', {
+  refuse('AS4_CP_TA35', TAD('TA35'), 'Signed, then compressed: an error.', '', {
     payload: { compress: false, compressionType: 'application/gzip', encryptedMimeType: 'application/gzip' },
     editPlain: (octets) => gzipSync(octets),
   }),
   accept('AS4_CP_TA36', TAD('TA36'), 'Compressed, then encrypted: a receipt.', { document: 'mls' }),
-  refuse('AS4_CP_TA37', TAD('TA37'), 'Encrypted, then compressed: an error.', '0102', {
+  refuse('AS4_CP_TA37', TAD('TA37'), 'Encrypted, then compressed: an error.', '', {
     editCipher: (octets) => gzipSync(octets),
   }),
   accept('AS4_CP_TA38', TAD('TA38'), 'All payloads compressed, signed and encrypted: a receipt.', () => ({

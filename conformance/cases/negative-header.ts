@@ -251,4 +251,27 @@ export const HEADER_CASES: readonly Case[] = [
     more: [freshSlip()],
     editMessaging: (x) => x.replace(/(href="cid:[^"]*".*href=)"cid:[^"]*"/s, '$1"file:///etc/passwd"'),
   })),
+  refuse('NEG-HDR-30', 'eD §1.4.2.3', 'A payload at an http URL is refused as an external payload.', '0011', {
+    editMessaging: (x) => x.replace(/href="cid:[^"]*"/, 'href="http://127.0.0.1:1/payload.xml"'),
+  }),
+  refuse(
+    'NEG-HDR-31',
+    'eD §1.4.3.1',
+    'A missing MimeType is refused as inconsistent.',
+    '0003',
+    {
+      payload: { mimeType: null },
+    },
+    { basis: 'reading' },
+  ),
+  refuse(
+    'NEG-HDR-32',
+    'eD §1.4.3.1; XML 1.0 §4.3.3',
+    'A CharacterSet that is no name is refused as inconsistent.',
+    '0003',
+    {
+      payload: { characterSet: 'utf 8' },
+    },
+    { basis: 'reading' },
+  ),
 ];
