@@ -17,6 +17,11 @@ export interface Passed {
   readonly octets: Buffer;
 }
 
+interface Exchange {
+  readonly send: (piece: Buffer) => void;
+  readonly abandon: () => void;
+}
+
 const BUSY = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
 /**
@@ -60,42 +65,62 @@ export class Tap {
     this.#server.close();
   }
 
+  /** A connection of a sender. Each of its requests gets a connection of its own to the receiver, which may have changed meanwhile. */
   #relay(client: Socket): void {
-    const upstream = connect(Number(this.#upstream.port), this.#upstream.hostname);
-    let request: Buffer[] = [];
-    let answer: Buffer = Buffer.alloc(0);
-    const end = () => {
-      client.destroy();
-      upstream.destroy();
-    };
+    let exchange: Exchange | null = null;
     client.on('data', (piece: Buffer) => {
-      request.push(piece);
-      upstream.write(piece);
+      exchange ??= this.#exchange(client, () => {
+        exchange = null;
+      });
+      exchange.send(piece);
     });
-    const look = async (closed: boolean): Promise<void> => {
-      const parsed = parseAnswer(answer, closed);
-      if (parsed === null || parsed.length === null) return;
-      const fate = this.#fates.shift() ?? 'relay';
-      const whole = answer.subarray(0, parsed.length);
-      this.passed.push({ request: Buffer.concat(request), answer: parsed, octets: whole });
-      request = [];
-      answer = Buffer.alloc(0);
-      const after = this.#afterNext;
-      this.#afterNext = null;
-      if (after !== null) await after();
-      if (fate === 'lose') client.resetAndDestroy();
-      else if (fate === 'busy') client.end(BUSY);
-      else client.write(fate === 'first-answer' ? (this.passed[0]?.octets ?? whole) : whole);
+    client.on('close', () => exchange?.abandon());
+    client.on('error', () => client.destroy());
+  }
+
+  #exchange(client: Socket, done: () => void): Exchange {
+    const upstream = connect(Number(this.#upstream.port), this.#upstream.hostname);
+    const request: Buffer[] = [];
+    let octets: Buffer = Buffer.alloc(0);
+    let answered = false;
+    const look = (closed: boolean): void => {
+      const answer = answered ? null : parseAnswer(octets, closed);
+      if (answer === null || answer.length === null) return;
+      answered = true;
+      done();
+      upstream.destroy();
+      const passed = { request: Buffer.concat(request), answer, octets: octets.subarray(0, answer.length) };
+      this.passed.push(passed);
+      void this.#answer(client, passed);
     };
     upstream.on('data', (piece: Buffer) => {
-      answer = Buffer.concat([answer, piece]);
-      void look(false);
+      octets = Buffer.concat([octets, piece]);
+      look(false);
     });
+    upstream.on('error', () => {});
     upstream.on('close', () => {
-      void look(true).finally(() => client.end());
+      look(true);
+      if (!answered) client.destroy();
     });
-    client.on('close', end);
-    client.on('error', end);
-    upstream.on('error', end);
+    return {
+      send: (piece) => {
+        request.push(piece);
+        upstream.write(piece);
+      },
+      abandon: () => upstream.destroy(),
+    };
+  }
+
+  async #answer(client: Socket, { answer, octets }: Passed): Promise<void> {
+    const fate = this.#fates.shift() ?? 'relay';
+    const after = this.#afterNext;
+    this.#afterNext = null;
+    await after?.();
+    if (fate === 'lose') client.resetAndDestroy();
+    else if (fate === 'busy') client.end(BUSY);
+    else {
+      client.write(fate === 'first-answer' ? (this.passed[0]?.octets ?? octets) : octets);
+      if (answer.headers.connection?.toLowerCase() === 'close') client.end();
+    }
   }
 }
