@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CASES } from './cases/all.ts';
+import { CONTROL } from './mutants/bent-answers.ts';
 import { startMutant } from './mutants/mutant-server.ts';
-import { CONTROL, MUTANTS } from './mutants/mutants.ts';
+import { MUTANTS } from './mutants/mutants.ts';
 import { Inbox } from './runner/inbox.ts';
 import { type Result, runCases } from './runner/run.ts';
 import { startQuittance } from './target/quittance.ts';

@@ -2,16 +2,22 @@ import type { Case } from '../case.ts';
 import { ANSWER_FORM_CASES } from './answer-form.ts';
 import { DOCUMENT_CASES, PING_CASES } from './documents.ts';
 import { DUPLICATE_CASES } from './duplicates.ts';
+import { AT_ONCE_CASES } from './duplicates-at-once.ts';
+import { REBUILT_CASES } from './duplicates-rebuilt.ts';
 import { EDELIVERY_CASES } from './edelivery.ts';
 import { LOST_RECEIPT_CASES } from './lost-receipts.ts';
-import { HEADER_CASES, XML_CASES } from './negative-header.ts';
-import { ALGORITHM_CASES, AUTHENTICATION_CASES, COVERAGE_CASES, DECRYPTION_CASES } from './negative-security.ts';
-import { TRANSPORT_CASES } from './negative-transport.ts';
+import { AUTHENTICATION_CASES, DECRYPTION_CASES } from './negative-authentication.ts';
+import { HEADER_CASES } from './negative-header.ts';
+import { HTTP_CASES } from './negative-http.ts';
+import { PACKAGE_CASES } from './negative-package.ts';
+import { ALGORITHM_CASES, COVERAGE_CASES } from './negative-policy.ts';
+import { XML_CASES } from './negative-xml.ts';
 import { PMODE_CASES, TOKEN_CASES } from './pmode.ts';
 import { SBDH_CASES } from './sbdh.ts';
 import { SERVICED_CASES } from './serviced.ts';
 import { SIGNAL_CASES } from './signals.ts';
-import { ENCRYPTION_CASES, ENVELOPE_CASES, MIME_CASES, VALUE_CASES } from './tolerance.ts';
+import { ENVELOPE_CASES, VALUE_CASES } from './tolerance-envelope.ts';
+import { ENCRYPTION_CASES, MIME_CASES } from './tolerance-package.ts';
 
 /** Every case, by the chapter of the reports. */
 export const CHAPTERS: readonly (readonly [string, readonly Case[]])[] = [
@@ -22,8 +28,8 @@ export const CHAPTERS: readonly (readonly [string, readonly Case[]])[] = [
   ['Peppol: who is serviced', SERVICED_CASES],
   ['Documents and compression', DOCUMENT_CASES],
   ['Pings', PING_CASES],
-  ['Duplicates', DUPLICATE_CASES],
-  ['Refused: HTTP and MIME', TRANSPORT_CASES],
+  ['Duplicates', [...DUPLICATE_CASES, ...REBUILT_CASES, ...AT_ONCE_CASES]],
+  ['Refused: HTTP and MIME', [...HTTP_CASES, ...PACKAGE_CASES]],
   ['Refused: XML', XML_CASES],
   ['Refused: header', HEADER_CASES],
   ['Refused: coverage', COVERAGE_CASES],
