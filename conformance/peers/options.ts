@@ -15,6 +15,8 @@ export interface InteropOptions {
   readonly markdown: string | null;
   /** A peer that is skipped is a failure. */
   readonly strict: boolean;
+  /** Also the cases that take minutes. */
+  readonly patient: boolean;
   readonly list: boolean;
 }
 
@@ -28,6 +30,7 @@ Builds other AS4 products outside the tree, starts Quittance with the test PKI, 
   --cache DIR           where they are built (a folder under the system's temporary one); kept for the next run
   --save DIR            write every request as PEER-CASE-N.as4
   --markdown FILE       write the table as Markdown
+  --patient             also the cases that take minutes
   --strict              fail when a peer had to be skipped
   --list                list peers and cases
 
@@ -49,6 +52,7 @@ export function readInteropOptions(args: readonly string[], known: readonly stri
       save: { type: 'string' },
       markdown: { type: 'string' },
       strict: { type: 'boolean' },
+      patient: { type: 'boolean' },
       list: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -65,6 +69,7 @@ export function readInteropOptions(args: readonly string[], known: readonly stri
     save: values.save === undefined ? null : resolve(values.save),
     markdown: values.markdown === undefined ? null : resolve(values.markdown),
     strict: values.strict === true,
+    patient: values.patient === true,
     list: values.list === true,
   };
 }

@@ -6,6 +6,8 @@ export interface PeerCase {
   readonly id: string;
   /** What must hold, as a sentence. */
   readonly asserts: string;
+  /** How long it takes, for those that are run only with `--patient`. */
+  readonly minutes?: number;
   readonly run: (bench: Bench) => Promise<void>;
 }
 

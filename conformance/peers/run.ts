@@ -92,6 +92,7 @@ async function runPeer(peer: Peer, run: Run): Promise<CaseResult[]> {
   try {
     for (const each of peer.cases) {
       if (o.only.length > 0 && !o.only.includes(each.id)) continue;
+      if (each.minutes !== undefined && !o.patient) continue;
       const save = o.save === null ? null : { directory: o.save, name: `${peer.name}-${each.id}` };
       const bench = new Bench({ ...run, driver, save });
       const started = performance.now();

@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Peer } from '../peer.ts';
 import { CERTS, tool } from '../tools.ts';
@@ -13,6 +13,7 @@ export const asx: Peer = {
   tools: [
     ['cargo', '--version'],
     ['pkg-config', '--version'],
+    ['openssl', 'version'],
   ],
   fetch: async (folder) => {
     // Copied, so that cargo's lock file and everything else that it writes stays out of the tree.
@@ -23,6 +24,7 @@ export const asx: Peer = {
   },
   build: async (folder) => {
     await tool('cargo', ['build', '--quiet', '--release'], folder);
+    await makeCa(folder);
   },
   driver: (folder) => ({
     program: join(folder, 'target/release/interop-asx'),
@@ -31,3 +33,26 @@ export const asx: Peer = {
   }),
   cases: ASX_CASES,
 };
+
+/** asx wants to know of the CA, too, where its revocation is to be asked; the certificate of the test CA does not say it, so here is one that does. */
+async function makeCa(folder: string): Promise<void> {
+  const cert = (name: string) => join(CERTS, `${name}.crt`);
+  const key = (name: string) => join(CERTS, `${name}.key`);
+  const extensions = join(folder, 'ap-ca.ext');
+  const request = join(folder, 'ap-ca.csr');
+  writeFileSync(
+    extensions,
+    [
+      'basicConstraints = critical, CA:TRUE, pathlen:0',
+      'keyUsage = critical, keyCertSign, cRLSign',
+      'subjectKeyIdentifier = hash',
+      'authorityKeyIdentifier = keyid',
+      'crlDistributionPoints = URI:http://crl.quittance.test/root.crl',
+    ].join('\n'),
+  );
+  const subject = ['-x509toreq', '-in', cert('ap-ca'), '-signkey', key('ap-ca'), '-out', request];
+  await tool('openssl', ['x509', ...subject], folder);
+  const issuer = ['-CA', cert('root'), '-CAkey', key('root'), '-set_serial', '4096', '-days', '3650', '-sha256'];
+  const what = ['-req', '-in', request, '-extfile', extensions, '-out', join(folder, 'ap-ca.crt')];
+  await tool('openssl', ['x509', ...what, ...issuer], folder);
+}

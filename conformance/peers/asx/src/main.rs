@@ -1,9 +1,10 @@
 //! Reads orders from stdin, one JSON object a line, and writes what asx-rs makes of the answer to stdout in the same way.
-//! Usage: interop-asx CERTS
+//! Usage: interop-asx CERTS, in the folder where the CA's certificate for it is.
 
 use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use asx::as4::{As4, Message};
 use asx::{BoxFuture, Certificate, HttpClient, KeyPair, LocalParty, Partner, Payload, Profile};
@@ -90,20 +91,23 @@ async fn send(certs: &Path, order: &Value) -> Result<Value, Box<dyn std::error::
     };
     let client = As4::builder(profile)
         .local(local)
-        .trust_anchor(certificate("ap-ca")?)
+        .trust_anchor(Certificate::from_pem(&std::fs::read("ap-ca.crt")?)?)
         .trust_anchor(certificate("root")?)
         .http_client(wire)
         .partner(partner.clone())
         .build()?;
-    let mut message = if text(order, "ping") == "yes" {
-        Message::ping(&partner)
-    } else {
-        Message::to(&partner)
+    let mut message = match text(order, "ping") {
+        "yes" => Message::ping(&partner),
+        _ => Message::to(&partner)
             .service(text(order, "process"))
-            .action(format!("busdox-docid-qns::{}", text(order, "documentType")))
-            .payload(Payload::new(std::fs::read(text(order, "sbd"))?, "application/xml"))
+            .action(format!("busdox-docid-qns::{}", text(order, "documentType"))),
     };
+    // The library sends nothing without a payload, not even a ping.
+    message = message.payload(Payload::new(std::fs::read(text(order, "sbd"))?, "application/xml"));
     message = message.message_id(text(order, "messageId"));
+    if let Ok(seconds) = text(order, "timestamp").parse() {
+        message = message.timestamp(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+    }
     Ok(match client.send(message).await {
         Ok(_) => json!({ "accepted": true, "verdict": "verified receipt", "checks": {} }),
         Err(error) => {
