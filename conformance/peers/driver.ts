@@ -33,6 +33,8 @@ export class Driver {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   #waiting: { resolve: (line: string) => void; reject: (error: Error) => void } | null = null;
   #said = '';
+  /** Why it can be told nothing any more. */
+  #over: Error | null = null;
 
   constructor({ program, args, env, directory }: DriverCommand) {
     this.#child = spawn(program, args, {
@@ -46,8 +48,17 @@ export class Driver {
       if (line.startsWith('{') && this.#waiting !== null) this.#waiting.resolve(line);
       else this.#note(`${line}\n`);
     });
-    this.#child.on('error', (error) => this.#waiting?.reject(error));
-    this.#child.on('exit', (code) => this.#waiting?.reject(new Error(`the driver ended with ${code}\n${this.#said}`)));
+    const over = (error: Error) => {
+      this.#over ??= error;
+      this.#waiting?.reject(error);
+    };
+    this.#child.on('error', over);
+    this.#child.on('exit', (code) => over(new Error(`the driver ended with ${code}\n${this.#said}`)));
+  }
+
+  /** It has ended, or was ended because it kept silent: the next case needs another one. */
+  get over(): boolean {
+    return this.#over !== null;
   }
 
   /** The last of what the product has said beside its judgements. */
@@ -57,12 +68,18 @@ export class Driver {
 
   /** @throws Error when the driver ends, or says nothing for three minutes */
   async send(order: Order): Promise<Judgement> {
+    if (this.#over !== null) throw this.#over;
     this.#said = '';
     let timer: NodeJS.Timeout | undefined;
     try {
       const line = await new Promise<string>((resolve, reject) => {
         this.#waiting = { resolve, reject };
-        timer = setTimeout(() => reject(new Error(`the driver is silent\n${this.#said}`)), PATIENCE);
+        timer = setTimeout(() => {
+          // A judgement that came later would be taken for that of the next order.
+          this.#over = new Error(`the driver was silent for ${PATIENCE / 1000} s\n${this.#said}`);
+          this.#child.kill('SIGKILL');
+          reject(this.#over);
+        }, PATIENCE);
         this.#child.stdin.write(`${JSON.stringify(order)}\n`);
       });
       return JSON.parse(line) as Judgement;

@@ -87,12 +87,14 @@ interface Run {
 async function runPeer(peer: Peer, run: Run): Promise<CaseResult[]> {
   const { o, say } = run;
   await peer.build?.(join(o.cache, peer.name));
-  const driver = new Driver(peer.driver(join(o.cache, peer.name)));
+  const start = () => new Driver(peer.driver(join(o.cache, peer.name)));
+  let driver = start();
   const results: CaseResult[] = [];
   try {
     for (const each of peer.cases) {
       if (o.only.length > 0 && !o.only.includes(each.id)) continue;
       if (each.minutes !== undefined && !o.patient) continue;
+      if (driver.over) driver = start();
       const save = o.save === null ? null : { directory: o.save, name: `${peer.name}-${each.id}` };
       const bench = new Bench({ ...run, driver, save });
       const started = performance.now();
