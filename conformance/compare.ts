@@ -3,6 +3,8 @@ import type { JsonReport, JsonResult } from './report/json.ts';
 
 // Writes the tables of docs/conformance.md between its two markers: tsx conformance/compare.ts PAGE REPORT.json…
 const BEGIN = '<!-- results: npx tsx conformance/compare.ts -->';
+/** The norm wants a refusal or a form, and leaves its wording open more often than not. */
+const REFUSED_OTHERWISE = 'answered in another way than ours';
 const END = '<!-- end of results -->';
 
 const [page, ...files] = process.argv.slice(2);
@@ -34,7 +36,7 @@ function fate({ verdict, kind }: JsonResult): string {
     case 'no-signal':
     case 'unsigned':
     case 'form':
-      return 'other answer';
+      return REFUSED_OTHERWISE;
     default:
       return `other: ${kind ?? ''}`;
   }
@@ -45,7 +47,7 @@ function overview(reports: readonly JsonReport[]): string {
     'passed',
     'accepted, must be refused',
     'refused, must be accepted',
-    'other answer',
+    REFUSED_OTHERWISE,
     'other: changed',
     'other: folder',
     'other: unanswered',
@@ -58,7 +60,8 @@ function overview(reports: readonly JsonReport[]): string {
     ...reports.map(({ results }) => {
       const here = results.filter((result) => fate(result) === name);
       const norm = here.filter(({ basis }) => basis === 'norm').length;
-      return here.length === 0 ? '–' : `${here.length} (${norm})`;
+      if (here.length === 0) return '–';
+      return name === REFUSED_OTHERWISE ? String(here.length) : `${here.length} (${norm})`;
     }),
   ]);
   return table(

@@ -82,6 +82,7 @@ export const ANSWER_FORM_CASES: readonly Case[] = [
           receipt === null || receipt.children.join() === 'NonRepudiationInformation',
           `its children are ${receipt?.children.join(', ')}`,
         ),
+    'reading',
   ),
   everySignal('06', 'Core §5.2.3, XSD; EBBP', 'eb:Messaging is valid against the grammar of signals.', () => {
     const schema = new SignalSchema();

@@ -8,7 +8,10 @@ export const RETRY = 'AS4 §3.2';
 /** What another message under a known MessageId gets. */
 export const CONFLICT = { codes: ['0003'] } as const;
 
-/** A case about what comes twice under one MessageId. */
+/**
+ * A case about what comes twice under one MessageId. No norm says what a duplicate is answered with (facts §2.1.8), but for
+ * AS4_CP_TA10, which is content with any receipt; so most of them are our reading.
+ */
 export function duplicate(
   id: string,
   source: string,
@@ -16,7 +19,7 @@ export function duplicate(
   run: (trial: Trial) => Promise<void>,
   o: { readonly basis?: Case['basis']; readonly needs?: readonly Need[]; readonly when?: 'alone' } = {},
 ): Case {
-  return { id: `Q-DUP-${id}`, source, asserts, basis: 'norm', ...o, run };
+  return { id: `Q-DUP-${id}`, source, asserts, basis: 'reading', ...o, run };
 }
 
 /** A message that comes out the same each time it is made, but for keys, IVs and what comes of them. */

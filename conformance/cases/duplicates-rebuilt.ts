@@ -16,7 +16,6 @@ export const REBUILT_CASES: readonly Case[] = [
       t.same(await t.accepted(again), await t.accepted(again));
       t.delivered(message, 1);
     },
-    { basis: 'reading' },
   ),
   duplicate(
     '10',
@@ -30,7 +29,6 @@ export const REBUILT_CASES: readonly Case[] = [
       t.delivered(message, 1);
       t.delivered(again, 0);
     },
-    { basis: 'reading' },
   ),
   duplicate(
     '11',
@@ -47,7 +45,6 @@ export const REBUILT_CASES: readonly Case[] = [
       t.delivered(message, 1);
       t.delivered(other, 0);
     },
-    { basis: 'reading' },
   ),
   duplicate(
     '12',
@@ -66,7 +63,6 @@ export const REBUILT_CASES: readonly Case[] = [
       t.delivered(message, 1);
       t.delivered(other, 0);
     },
-    { basis: 'reading' },
   ),
   duplicate(
     '13',
@@ -85,7 +81,7 @@ export const REBUILT_CASES: readonly Case[] = [
       }
       t.delivered(message, 1);
     },
-    { basis: 'reading', needs: ['sender2'] },
+    { needs: ['sender2'] },
   ),
   duplicate(
     '14',
@@ -104,7 +100,7 @@ export const REBUILT_CASES: readonly Case[] = [
       t.delivered(message, 1);
       t.delivered(forged, 0);
     },
-    { needs: ['sender2'] },
+    { basis: 'norm', needs: ['sender2'] },
   ),
   duplicate(
     '15',
@@ -121,5 +117,6 @@ export const REBUILT_CASES: readonly Case[] = [
       t.error(await t.send(broken), broken, { codes: ['0101'] });
       t.delivered(message, 1);
     },
+    { basis: 'norm' },
   ),
 ];
