@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Dicer } from '@fastify/busboy';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseContentType } from './content-type.ts';
 import { MimeError } from './mime-error.ts';
 import { type BufferedPart, readMultipart, readMultipartBuffer } from './multipart.ts';
@@ -162,6 +163,14 @@ describe('multipart/related is refused', () => {
       '--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nx\r\n--b--',
     ],
   ];
+  it('and does not look at what follows the fault: 10,000 parts cost no more than the limit of them', () => {
+    const emitted = vi.spyOn(Dicer.prototype, 'emit');
+    const body = Buffer.from(`${'--b\r\n\r\nx\r\n'.repeat(10_000)}--b--`);
+    expect(() => readMultipartBuffer(body, 'b', limits)).toThrow(MimeError);
+    expect(emitted.mock.calls.filter(([event]) => String(event) === 'part')).toHaveLength(limits.maxParts + 1);
+    emitted.mockRestore();
+  });
+
   it.each(cases)('%s (%s)', async (_, code, body) => {
     await expect(read(body)).rejects.toMatchObject({ name: 'MimeError', code });
   });

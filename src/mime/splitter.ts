@@ -74,6 +74,7 @@ export class MultipartSplitter {
       const end = this.#recordHeader(data);
       const dicerEnd = push.call(feed, data);
       if (this.#failure === null && dicerEnd !== end) this.#fail('bad-header', 'The end of a part header is unclear.');
+      this.#stopIfFailed();
       return dicerEnd;
     };
   }
@@ -90,7 +91,19 @@ export class MultipartSplitter {
 
   push(chunk: Uint8Array): void {
     if (this.#finished || this.#failure !== null || chunk.length === 0) return;
-    this.#dicer.write(chunk);
+    try {
+      this.#dicer.write(chunk);
+    } catch (error) {
+      if (error !== this.#failure) throw error;
+    }
+  }
+
+  /**
+   * Out of Dicer's callbacks and of the rest of the chunk: nothing that follows a failure counts, and a body of nothing but boundaries
+   * took 0.14 s when Dicer went on to its end. Dicer is not used again after that.
+   */
+  #stopIfFailed(): void {
+    if (this.#failure !== null) throw this.#failure;
   }
 
   /** The body has ended. Sets `failure` when the final delimiter has not come. */
@@ -113,6 +126,7 @@ export class MultipartSplitter {
     if (this.#count > this.#limits.maxParts) {
       this.#fail('too-many-parts', `The multipart body has more than ${this.#limits.maxParts} parts.`);
     }
+    this.#stopIfFailed();
     let part: RawPart | null = null;
     stream.on('header', () => {
       this.#inHeaders = false;
@@ -122,6 +136,7 @@ export class MultipartSplitter {
       if (chunk === null) {
         if (part !== null) part.complete = true;
         else this.#fail('bad-header', 'A part has no blank line after its headers.');
+        this.#stopIfFailed();
         stream.emit('end'); // Dicer counts these to know when it is done
       } else if (part !== null && this.#failure === null) {
         // A short chunk may be a view of the search's scratch buffer. It stays true: that buffer only ever holds a prefix of the delimiter.
