@@ -172,6 +172,13 @@ describe('parseXml keeps to its limits:', () => {
       'too-many-namespaces',
     );
   });
+
+  it('elements of the document', () => {
+    expect(refusal('<a><b/><b><c/></b></a>', { maxElements: 4 })).toBe('accepted');
+    expect(refusal('<a><b/><b><c/></b></a>', { maxElements: 3 })).toBe('too-many-elements');
+    expect(refusal(`<a>${'<b/>'.repeat(4095)}</a>`)).toBe('accepted');
+    expect(refusal(`<a>${'<b/>'.repeat(4096)}</a>`)).toBe('too-many-elements');
+  });
 });
 
 describe('parseXml takes', () => {

@@ -14,6 +14,8 @@ export interface XmlLimits {
   readonly maxAttributes: number;
   /** Namespace declarations in the whole document. */
   readonly maxNamespaces: number;
+  /** Elements in the whole document: each costs as much as a hundred characters. An envelope of 32 parts has about 700. */
+  readonly maxElements: number;
 }
 
 export const DEFAULT_LIMITS: XmlLimits = {
@@ -21,6 +23,7 @@ export const DEFAULT_LIMITS: XmlLimits = {
   maxDepth: 100,
   maxAttributes: 64,
   maxNamespaces: 4096,
+  maxElements: 4096,
 };
 
 export interface XmlDocument {
@@ -54,10 +57,13 @@ export function parseXml(bytes: Uint8Array, limits: Partial<XmlLimits> = {}): Xm
   let root: Building | null = null;
   let current: Building | null = null;
   let namespaces = 0;
+  let elements = 0;
 
   const parser = strictParser(
     {
       open(tag, attributes) {
+        if (++elements > all.maxElements)
+          throw new XmlError('too-many-elements', `There are more than ${all.maxElements} elements.`);
         const el: Building = {
           name: tag.name,
           prefix: tag.prefix,

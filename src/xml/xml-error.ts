@@ -10,6 +10,7 @@ export type XmlErrorCode =
   | 'too-large'
   | 'too-many-attributes'
   | 'too-many-namespaces'
+  | 'too-many-elements'
   | 'duplicate-id';
 
 /** XML that is not taken. `message` is a sentence about the document's form that may be shown to its sender. */
