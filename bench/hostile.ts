@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type Fixture, makeFixture } from '../fixtures/catalogue/fixture.ts';
+import { HOSTILE } from '../fixtures/catalogue/hostile.ts';
+import { exchange, requestOctets } from '../fixtures/sender/http.ts';
+import { environmentOf } from '../src/testing/receiver.ts';
+import { makeMessages } from './messages.ts';
+import { type BenchServer, startServer } from './server.ts';
+
+/**
+ * CPU time of the server for each hostile fixture, against a good message of 10 KB in the same run: whoever is not authenticated may cost
+ * no more than one who is, and a millisecond.
+ *
+ *   npm run bench:hostile -- [--repeats 50] [--only bombs] [--all]
+ *
+ * `--only` takes a kind or an id. Without `--all` the table has the dearest forty only.
+ */
+const { values } = parseArgs({
+  options: {
+    repeats: { type: 'string', default: '50' },
+    only: { type: 'string' },
+    all: { type: 'boolean', default: false },
+  },
+});
+const repeats = Number(values.repeats);
+const ALLOWANCE = 1;
+
+interface Row {
+  readonly kind: string;
+  readonly fixture: Fixture;
+  readonly cpu: number;
+  readonly bytes: number;
+}
+
+/** CPU time of all threads of the server so far, ms; finer than the ticks of /proc/…/stat. */
+function cpuOf({ pid }: BenchServer): number {
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  const each = tasks.map((task) => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]));
+  return each.reduce((sum, ns) => sum + ns, 0) / 1e6;
+}
+
+/** Sends each once, one after the other, and waits until the server has nothing left to do. */
+async function cost(server: BenchServer, requests: readonly Buffer[]): Promise<number> {
+  const before = cpuOf(server);
+  for (const request of requests) await exchange(server.url, request);
+  await sleep(150);
+  return (cpuOf(server) - before) / requests.length;
+}
+
+async function goodRequests(count: number): Promise<Buffer[]> {
+  const messages = await makeMessages(count, 10_000);
+  return messages.map(({ contentType, body }) => requestOctets({ headers: { 'Content-Type': contentType }, body }));
+}
+
+/** As it is made now, so that its timestamp is fresh. */
+function octetsOf({ id, spec }: Fixture): Buffer {
+  return makeFixture({ id, spec: { ...spec, header: { timestamp: new Date().toISOString(), ...spec.header } } }).octets;
+}
+
+/** The settings of a fixture, and no limit on failures: it would turn them away before they cost anything. */
+function startFor(settings: Readonly<Record<string, string>>): Promise<BenchServer> {
+  const all = environmentOf('', { ...settings, 'http.failuresPerMinute': '0' });
+  const wanted = Object.keys(environmentOf('', {}));
+  return startServer({ env: Object.fromEntries(Object.entries(all).filter(([name]) => !wanted.includes(name))) });
+}
+
+const chosen = Object.entries(HOSTILE)
+  .flatMap(([kind, fixtures]) => fixtures.map((fixture) => ({ kind, fixture })))
+  .filter(({ kind, fixture }) => !fixture.expect.receipt && [undefined, kind, fixture.id].includes(values.only));
+const bySettings = new Map<string, typeof chosen>();
+for (const each of chosen) {
+  const key = JSON.stringify(each.fixture.settings ?? {});
+  bySettings.set(key, [...(bySettings.get(key) ?? []), each]);
+}
+
+console.log(`${chosen.length} fixtures, ${repeats} times each; load ${loadavg()[0]?.toFixed(1)}`);
+const rows: Row[] = [];
+const goods: number[] = [];
+for (const [settings, fixtures] of bySettings) {
+  const server = await startFor(JSON.parse(settings) as Record<string, string>);
+  try {
+    const plain = settings === '{}';
+    await cost(server, await goodRequests(plain ? 200 : 20));
+    for (const [i, { kind, fixture }] of fixtures.entries()) {
+      // Among the others, because a busy machine is not equally busy all the time.
+      if (plain && i % 25 === 0) goods.push(await cost(server, await goodRequests(repeats)));
+      const octets = octetsOf(fixture);
+      await exchange(server.url, octets);
+      const cpu = await cost(server, new Array<Buffer>(repeats).fill(octets));
+      rows.push({ kind, fixture, cpu, bytes: octets.length });
+    }
+  } finally {
+    await server.stop();
+  }
+}
+goods.sort((a, b) => a - b);
+const good = goods[Math.floor(goods.length / 2)] ?? 0;
+rows.sort((a, b) => b.cpu - a.cpu);
+const over = rows.filter(({ cpu }) => cpu > good + ALLOWANCE);
+console.log(
+  `good message: ${good.toFixed(2)} ms CPU (median of ${goods.length}, ${goods[0]?.toFixed(2)} to ${goods.at(-1)?.toFixed(2)})`,
+);
+console.table(
+  rows.slice(0, values.all ? rows.length : 40).map(({ kind, fixture, cpu, bytes }) => ({
+    fixture: fixture.id,
+    kind,
+    answer: fixture.expect.code ?? fixture.expect.status,
+    KB: (bytes / 1000).toFixed(1),
+    'CPU ms': cpu.toFixed(2),
+    'over good': (cpu - good).toFixed(2),
+    '': cpu > good + ALLOWANCE ? '!' : '',
+  })),
+);
+console.log(
+  `${rows.length - over.length} of ${rows.length} cost at most a good message and ${ALLOWANCE} ms; load ${loadavg()[0]?.toFixed(1)}`,
+);
