@@ -9,6 +9,8 @@ import type { VerifiedReference } from './verify.ts';
 /** As Santuario's secure validation has it: more is an attack on our time, not a message. */
 const MAX_REFERENCES = 30;
 const MAX_TRANSFORMS = 5;
+/** Whoever lists every prefix in scope lists a dozen. */
+const MAX_PREFIXES = 64;
 const MANIFEST = `${DS}Manifest`;
 
 /** A ds:Signature as written, with every algorithm resolved; nothing about it is verified yet. */
@@ -68,7 +70,7 @@ function readSignedInfo(signedInfo: XmlElement): Pick<SignatureParts, 'prefixes'
   if (method === undefined || !is(method, DS, 'SignatureMethod'))
     throw policyError('ds:SignedInfo must hold one SignatureMethod', 'bad-signature-structure');
   const entry = algorithm('signature', attribute(method, 'Algorithm'));
-  if (elements(method).length > 0) throw policyError('ds:SignatureMethod must be empty', 'bad-signature-structure');
+  requireEmpty(method);
   if (references.length === 0 || references.length > MAX_REFERENCES)
     throw policyError(`ds:SignedInfo must hold 1 to ${MAX_REFERENCES} References`, 'reference-count');
   const uris = new Set<string>();
@@ -102,6 +104,7 @@ function readReference(reference: XmlElement): DeclaredReference {
       `The Reference ${quoted(uri)} must hold Transforms, DigestMethod and DigestValue`,
       'bad-signature-structure',
     );
+  requireEmpty(digestMethod);
   const method = attribute(digestMethod, 'Algorithm');
   const { bytes } = algorithm('digest', method);
   const digest = decodeBase64(text(digestValue));
@@ -166,5 +169,14 @@ function prefixListOf(el: XmlElement): string | null {
   if (inclusive === undefined) return null;
   if (rest.length > 0 || !is(inclusive, EC, 'InclusiveNamespaces'))
     throw policyError('Exclusive C14N takes nothing but one InclusiveNamespaces', 'bad-signature-structure');
-  return attribute(inclusive, 'PrefixList') ?? '';
+  requireEmpty(inclusive);
+  const list = attribute(inclusive, 'PrefixList') ?? '';
+  if (splitPrefixList(list).length > MAX_PREFIXES)
+    throw policyError(`A PrefixList names more than ${MAX_PREFIXES} prefixes`, 'too-many-prefixes');
+  return list;
+}
+
+/** What is canonicalised before the signature is checked must not be a place to put things. */
+function requireEmpty(el: XmlElement): void {
+  if (elements(el).length > 0) throw policyError(`${quoted(el.local)} may hold no elements`, 'bad-signature-structure');
 }

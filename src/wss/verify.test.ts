@@ -210,6 +210,28 @@ describe('EBMS:0103: the message is not secured as Peppol has it', () => {
       ),
     ],
     [
+      'an InclusiveNamespaces with elements in it, which would be canonicalised before anybody is authenticated',
+      'bad-signature-structure',
+      (xml) =>
+        xml.replace(
+          /(<ec:InclusiveNamespaces [^>]*?)(?:\/>|><\/ec:InclusiveNamespaces>)/,
+          '$1><a/></ec:InclusiveNamespaces>',
+        ),
+    ],
+    [
+      'a DigestMethod with elements in it',
+      'bad-signature-structure',
+      (xml) =>
+        xml.replace(bodyReference(xml), (s) =>
+          s.replace(/(<ds:DigestMethod [^>]*?)(?:\/>|><\/ds:DigestMethod>)/, '$1><a/></ds:DigestMethod>'),
+        ),
+    ],
+    [
+      'a PrefixList of 65 prefixes',
+      'too-many-prefixes',
+      put(/PrefixList="S12"/, `PrefixList="${Array.from({ length: 65 }, (_, i) => `p${i}`).join(' ')}"`),
+    ],
+    [
       'a child in an attachment transform',
       'bad-signature-structure',
       (xml) =>

@@ -34,12 +34,11 @@ export class ExclusiveWriter {
   readonly #rendered = new Map<string, string>();
   /** What `#rendered` held before, newest last, so that leaving an element costs what entering it cost. */
   readonly #undo: (readonly [prefix: string, uri: string | undefined])[] = [];
-  readonly #inclusive: readonly string[];
+  readonly #inclusive: ReadonlySet<string>;
 
   constructor(inclusivePrefixes: readonly string[]) {
-    this.#inclusive = inclusivePrefixes
-      .map((prefix) => (prefix === '#default' ? '' : prefix))
-      .filter((prefix) => prefix !== 'xml');
+    const prefixes = inclusivePrefixes.map((prefix) => (prefix === '#default' ? '' : prefix));
+    this.#inclusive = new Set(prefixes.filter((prefix) => prefix !== 'xml'));
   }
 
   mark(): number {
@@ -68,9 +67,14 @@ export class ExclusiveWriter {
     const { attributes } = el;
     for (const a of attributes) if (a.prefix !== '') this.#need(a.prefix, a.uri, fresh);
     // Listed prefixes are treated as in inclusive C14N: the apex brings what is in scope, below it only new declarations matter.
-    for (const prefix of this.#inclusive) {
-      const uri = inScope === null ? el.declarations?.get(prefix) : inScope(prefix);
-      if (uri !== undefined) this.#need(prefix, uri, fresh);
+    if (inScope !== null) {
+      for (const prefix of this.#inclusive) {
+        const uri = inScope(prefix);
+        if (uri !== undefined) this.#need(prefix, uri, fresh);
+      }
+    } else if (el.declarations !== null && this.#inclusive.size > 0) {
+      // Never the list for each element: both are the sender's to make long, and this runs before anybody is authenticated.
+      for (const [prefix, uri] of el.declarations) if (this.#inclusive.has(prefix)) this.#need(prefix, uri, fresh);
     }
     if (fresh.length > 1) fresh.sort((a, b) => compareCodePoints(a[0], b[0]));
     let out = `<${el.name}`;
