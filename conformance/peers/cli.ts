@@ -34,6 +34,12 @@ async function main(args: readonly string[]): Promise<number> {
   const { peers, all, markdown } = options;
   const asked = (peer: Peer) => all || peers.includes(peer.name);
   const chosen = PEERS.filter((peer) => (peers.length > 0 && !all ? asked(peer) : asked(peer) || !peer.onlyWhenAsked));
+  const ids = new Set(chosen.flatMap(({ cases }) => cases.map(({ id }) => id)));
+  const stranger = options.only.find((id) => !ids.has(id));
+  if (stranger !== undefined) {
+    process.stderr.write(`There is no case ${stranger}.\nSee npm run interop -- --list\n`);
+    return 2;
+  }
   const outcome = await runPeers(chosen, options, (line) => process.stderr.write(`${line}\n`));
   for (const peer of PEERS.filter((each) => !chosen.includes(each) && peers.length === 0)) {
     process.stderr.write(`${peer.name} is run only with --peer ${peer.name} or --all: ${peer.onlyWhenAsked}\n`);

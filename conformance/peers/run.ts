@@ -86,7 +86,8 @@ interface Run {
 
 async function runPeer(peer: Peer, run: Run): Promise<CaseResult[]> {
   const { o, say } = run;
-  await peer.build?.(join(o.cache, peer.name));
+  const unbuilt = await build(peer, join(o.cache, peer.name));
+  if (unbuilt !== null) return [unbuilt];
   const start = () => new Driver(peer.driver(join(o.cache, peer.name)));
   let driver = start();
   const results: CaseResult[] = [];
@@ -116,6 +117,19 @@ async function runPeer(peer: Peer, run: Run): Promise<CaseResult[]> {
     return results;
   } finally {
     await driver.end();
+  }
+}
+
+/** Null, or what went wrong, told as a case that failed: the driver is ours. */
+async function build(peer: Peer, folder: string): Promise<CaseResult | null> {
+  const started = performance.now();
+  const itself: PeerCase = { id: 'build', asserts: 'The driver can be built.', run: async () => {} };
+  try {
+    await peer.build?.(folder);
+    return null;
+  } catch (error) {
+    const fault = (error as Error).message;
+    return { peer, case: itself, verdicts: [], checks: [], fault, ms: performance.now() - started };
   }
 }
 

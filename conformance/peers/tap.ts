@@ -3,7 +3,7 @@ import { type ParsedAnswer, parseAnswer } from '../wire/head.ts';
 
 /**
  * What becomes of an answer once the receiver has given the whole of it. `relay`: the sender gets it. `lose`: the connection is reset instead.
- * `busy`: the sender is told 503 instead, as a proxy does whose patience ended too early. `first-answer`: the sender gets the first answer that
+ * `busy`: the sender is told 503 and to wait 3 s instead, as by a proxy whose patience ended too early. `first-answer`: the sender gets the first answer that
  * passed once more, which is none to its message.
  */
 export type Fate = 'relay' | 'lose' | 'busy' | 'first-answer';
@@ -22,7 +22,7 @@ interface Exchange {
   readonly abandon: () => void;
 }
 
-const BUSY = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+const BUSY = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
 /**
  * Stands between a sender and the receiver, so that what both say is seen as it is, and so that answers can be lost. It looks at octets, not

@@ -43,6 +43,8 @@ final class Shipment {
   private static final String DS = "http://www.w3.org/2000/09/xmldsig#";
   private static final String WSU = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
 
+  private static final List<String> CHECKS = List.of("signature", "signer", "RefToMessageId", "signed Messaging", "references");
+
   private final IJsonObject order;
   private final IAS4CryptoFactory crypto;
   private final X509Certificate receiver;
@@ -57,6 +59,7 @@ final class Shipment {
     this.order = order;
     this.crypto = crypto;
     this.receiver = receiver;
+    for (String each : CHECKS) checks.add(each, false); // what is never looked at has not been found right
   }
 
   JsonObject send() throws Exception {
