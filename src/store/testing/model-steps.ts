@@ -44,6 +44,8 @@ export type Step =
       readonly nth: number;
       /** Its hand-over is begun just before. */
       readonly begun: boolean;
+      /** Failures, of which the fifth is the last. */
+      readonly times: number;
       readonly event: Exclude<HandOverEvent, 'release' | 'reject' | 'confirm' | 'supersede' | 'acknowledge' | 'giveUp'>;
     }
   | { readonly do: 'acknowledge'; readonly nth: number; readonly by: 'message' | 'directory' };
@@ -102,6 +104,7 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(
       fc.record({
         nth,
         begun: fc.boolean(),
+        times: mostly(1, 5),
         event: fc.constantFrom(
           'handOver',
           'delivered',
