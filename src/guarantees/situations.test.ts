@@ -229,6 +229,26 @@ describe('each situation, end to end', () => {
     },
     PATIENCE,
   );
+
+  test(
+    'the same interchange to two processes at once, under two MessageIds: one delivery, two receipts, each for its own message',
+    async () => {
+      site = new Site();
+      const [a, b] = [await site.serve(), await site.serve()];
+      expect(a.log.find((l) => l.pid !== undefined)?.pid).not.toBe(b.log.find((l) => l.pid !== undefined)?.pid);
+      for (let n = 0; n < 20; n++) {
+        const attempts = [interchange(`${n}`, `PO-${n}`), interchange(`${n}`, `PO-${n}`)];
+        const [one, other] = await Promise.all(attempts.map((sbd) => message({ sbd })));
+        const receipts = await Promise.all([receipted(one!, a.url), receipted(other!, b.url)]);
+        // Whichever came first, each process knows both.
+        expect(await Promise.all([receipted(one!, b.url), receipted(other!, a.url)])).toEqual(receipts);
+      }
+      await site.delivered();
+      expect(site.inbox.names()).toHaveLength(20);
+      expect(site.handOvers()).toEqual({ delivered: 20 });
+    },
+    PATIENCE,
+  );
 });
 
 async function backup(database: string, file: string): Promise<void> {
