@@ -1,3 +1,5 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { Engine, type EngineOptions } from './engine.ts';
@@ -122,6 +124,52 @@ describe('the engine', () => {
     });
     expect(kinds(run(e, batch([sampleMessage('a'), sampleMessage('b')])))).toEqual(['full', 'full']);
     expect(fixture.value('SELECT count(*) FROM message')).toBe(0);
+    e.close();
+  });
+
+  test('works again as soon as the disk does, when the COMMIT and then the fresh connection failed', () => {
+    const database = join(fixture.directory, 'database');
+    const away = join(fixture.directory, 'away');
+    mkdirSync(database);
+    let fail = false;
+    const commit = (really: () => void) => {
+      if (!fail) return really();
+      renameSync(database, away);
+      throw sqlite('SQLITE_FULL');
+    };
+    const e = engine({ path: join(database, 'quittance.db'), commit });
+    run(e, batch([sampleMessage('a')]));
+    fail = true;
+    expect(kinds(run(e, batch([sampleMessage('b')])))).toEqual(['io']);
+    expect(kinds(run(e, batch([sampleMessage('b')])))).toEqual(['io']);
+    fail = false;
+    renameSync(away, database);
+    expect(kinds(run(e, batch([sampleMessage('b'), sampleMessage('a')])))).toEqual(['accepted', 'duplicate']);
+    e.close();
+  });
+
+  test('a COMMIT that stored is never called busy, when only the fresh connection is: files may have been stored with it', () => {
+    const other = new Database(fixture.path);
+    let fail = false;
+    let version = 0;
+    const commit = (really: () => void) => {
+      really();
+      if (!fail) return;
+      // A fresh connection wants to migrate, and cannot get the lock.
+      version = other.pragma('user_version', { simple: true }) as number;
+      other.exec('PRAGMA user_version = 0; BEGIN IMMEDIATE');
+      throw sqlite('SQLITE_IOERR_WRITE');
+    };
+    const e = engine({ commit });
+    run(e, batch([sampleMessage('old')]));
+    fail = true;
+    expect(kinds(run(e, batch([sampleMessage('a')])))).toEqual(['io']);
+    fail = false;
+    // These have not been tried, so they may wait for the lock.
+    expect(e.run(batch([sampleMessage('b')]), [0])).toBe('busy');
+    other.exec(`PRAGMA user_version = ${version}; COMMIT`);
+    other.close();
+    expect(kinds(run(e, batch([sampleMessage('a'), sampleMessage('b')])))).toEqual(['duplicate', 'accepted']);
     e.close();
   });
 });

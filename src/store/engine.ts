@@ -2,8 +2,9 @@ import type { Checkpoint } from '../checkpoint.ts';
 import { noCheckpoint } from '../checkpoint.ts';
 import { type Db, isBusy, openDatabase, storeError } from './database.ts';
 import { type OperationOptions, prepareOperations } from './operations.ts';
-import type { BlobAt, Operation, OperationName, WireBatch, WireCall, WireMessage, WireReply } from './protocol.ts';
-import { StoreError } from './types.ts';
+import type { Operation, OperationName, WireBatch, WireCall, WireMessage, WireReply } from './protocol.ts';
+import { blobsOf, failure, undecided } from './replies.ts';
+import type { StoreError } from './types.ts';
 
 export interface EngineOptions extends OperationOptions {
   readonly path: string;
@@ -43,9 +44,19 @@ export class Engine {
     this.#control = prepareControl(this.#db);
   }
 
-  /** Runs the calls at these indices. `busy` when another process holds the write lock and nothing was done; otherwise one reply each. */
+  /**
+   * Runs the calls at these indices. `busy` when another process holds the write lock and nothing was done; otherwise one reply each.
+   * A connection that was given up after a failed COMMIT and could not be replaced then is opened again first: a disk that has
+   * room again is all it takes.
+   */
   run(batch: WireBatch, indices: readonly number[]): Replies | 'busy' {
     const calls = indices.map((i) => batch.calls[i]!);
+    if (!this.#db.open) {
+      // Nothing of these calls has been tried, so whatever keeps the database closed may be told as it is.
+      const error = this.#reopen();
+      if (error?.code === 'busy') return 'busy';
+      if (error !== null) return calls.map(() => failure(error));
+    }
     if (!calls.some((c) => this.#operation(c).writes)) return this.#reads(batch, calls);
     try {
       this.#control.begin.run();
@@ -84,7 +95,7 @@ export class Engine {
    * @throws StoreError `fatal` when the disk did not take it; other failures are left to the next time
    */
   tidy(): void {
-    if (this.#unchecked < checkpointBytes) return;
+    if (!this.#db.open || this.#unchecked < checkpointBytes) return;
     this.#unchecked = 0;
     try {
       const [result] = this.#db.pragma('wal_checkpoint(PASSIVE)') as { log: number }[];
@@ -155,14 +166,30 @@ export class Engine {
     const failed = storeError(error);
     this.#operations.forget();
     if (failed.code === 'fatal') return calls.map(() => failure(failed));
+    const again = this.#reopen();
+    if (again === null) {
+      try {
+        return calls.map((call) => this.#answerByWhatIsThere(batch, call, failed));
+      } catch (error) {
+        return calls.map(() => undecided(storeError(error)));
+      }
+    }
+    return calls.map(() => undecided(again));
+  }
+
+  /** Replaces the connection; while that fails it stays closed, and the next batch tries again. Gives why it failed. */
+  #reopen(): StoreError | null {
+    let db: Db | undefined;
     try {
       this.#db.close();
-      this.#db = openDatabase(this.#options.path);
-      this.#operations = prepareOperations(this.#db, this.#options);
-      this.#control = prepareControl(this.#db);
-      return calls.map((call) => this.#answerByWhatIsThere(batch, call, failed));
-    } catch (again) {
-      return calls.map(() => failure(again));
+      db = openDatabase(this.#options.path);
+      this.#operations = prepareOperations(db, this.#options);
+      this.#control = prepareControl(db);
+      this.#db = db;
+      return null;
+    } catch (error) {
+      db?.close();
+      return storeError(error);
     }
   }
 
@@ -190,16 +217,4 @@ function prepareControl(db: Db) {
     release: db.prepare('RELEASE one'),
     rollback: db.prepare('ROLLBACK TO one'),
   };
-}
-
-function blobsOf(batch: WireBatch, call: WireCall): BlobAt {
-  return (index) => {
-    const at = batch.offsets[call.firstBlob + index]!;
-    return Buffer.from(batch.bytes, at, batch.offsets[call.firstBlob + index + 1]! - at);
-  };
-}
-
-function failure(error: unknown): WireReply {
-  const { code, message } = error instanceof StoreError ? error : storeError(error);
-  return { error: { code, message } };
 }
