@@ -65,9 +65,15 @@ export const PMODE_CASES: readonly Case[] = [
     from: [{ value: 'POP000099', type: PARTY_TYPE }],
   }),
   accept('PM-20', 'Core §5.2.2.10', 'ConversationId may be empty.', { header: { conversationId: '' } }),
-  accept('PM-21', 'Core §5.2.2.7', 'White space around AgreementRef says nothing.', {
-    header: { agreement: { value: `\n  ${AGREEMENT}\n` } },
-  }),
+  accept(
+    'PM-21',
+    'Core §5.2.2.7',
+    'White space around AgreementRef says nothing.',
+    {
+      header: { agreement: { value: `\n  ${AGREEMENT}\n` } },
+    },
+    { basis: 'reading' },
+  ),
 ];
 
 /** The signing key is named by a BinarySecurityToken of type X509v3, and its CN is a seat id. */
