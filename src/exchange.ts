@@ -16,6 +16,11 @@ export interface IncomingRequest {
   readonly body: AsyncIterable<Buffer>;
   /** IP address of the sender: the socket's, or out of X-Forwarded-For when a trusted proxy has sent the request. */
   readonly remoteAddress: string;
+  /**
+   * Called when the message only waits for another copy of itself: until the returned function is called it takes no place of those that
+   * are worked on.
+   */
+  readonly pause?: () => () => void;
 }
 
 /** What is sent back, to the byte. `contentType` and `body` are both null for an answer without content (204). */

@@ -99,7 +99,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     try {
       trace.step('read');
       body = await takeBody(request, o.limits, o.budget);
-      const { answer, decision } = (await recogniseBytes(body, trace)) ?? (await travel(request, body, trace));
+      const { answer, decision } = (await recogniseBytes(request, body, trace)) ?? (await travel(request, body, trace));
       report(trace, { decision, code: null, reason: null });
       return answer;
     } catch (error) {
@@ -110,7 +110,7 @@ export function createReceive(o: ReceiveOptions): Receive {
   };
 
   /** The shortcut: bytes that were answered before. Most retries are (facts §2.1). */
-  async function recogniseBytes(body: Body, trace: Trace): Promise<Outcome | null> {
+  async function recogniseBytes(incoming: IncomingRequest, body: Body, trace: Trace): Promise<Outcome | null> {
     if (body.digest === null) return null;
     trace.bytes = body.whole.length;
     const request = await o.store.findRequest(body.digest, o.now());
@@ -125,7 +125,7 @@ export function createReceive(o: ReceiveOptions): Receive {
       fingerprint,
       remoteAddress: trace.remoteAddress,
     };
-    const recalled = await recall(arrival, true, 'same-bytes', o);
+    const recalled = await recall(arrival, true, 'same-bytes', o, incoming.pause);
     if (recalled.kind === 'answer') return { answer: recalled.answer, decision: 'duplicate' };
     recalled.end?.();
     return null;
@@ -142,7 +142,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     const { parts, ping } = checkMessage(message, envelope, trace);
     trace.step('recall');
     const arrival = arrivalOf(message, envelope, body, trace);
-    let recalled: Recalled = await recall(arrival, body.digest !== null, 'same-references', o);
+    let recalled: Recalled = await recall(arrival, body.digest !== null, 'same-references', o, request.pause);
     let opened: OpenedPayloads | null = null;
     try {
       if (recalled.kind === 'answer') return { answer: recalled.answer, decision: 'duplicate' };
@@ -157,7 +157,7 @@ export function createReceive(o: ReceiveOptions): Receive {
       const digest = await digestContent(message, sbd, opened);
       if (recalled.end === null) {
         // A body that streamed has been read completely only now, and only now may it hold up other copies.
-        recalled = await recall(arrival, true, 'same-references', o);
+        recalled = await recall(arrival, true, 'same-references', o, request.pause);
         if (recalled.kind === 'answer') return { answer: recalled.answer, decision: 'duplicate' };
       }
       trace.step('acquit');

@@ -33,9 +33,10 @@ export class InProgress {
   /**
    * Waits until the copy in progress has ended, well or badly; the caller then looks up again what is stored.
    * @param ms at most this long
+   * @param onWait called when it does wait
    * @throws TransportRefusal 503 when it takes longer, or when too many wait already
    */
-  async wait(key: string, ms: number): Promise<void> {
+  async wait(key: string, ms: number, onWait?: () => void): Promise<void> {
     const copy = this.#copies.get(key);
     if (!copy) return;
     if (this.#waiting >= this.#maxWaiting) {
@@ -48,6 +49,7 @@ export class InProgress {
       );
     }
     this.#waiting++;
+    onWait?.();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => {
       timer = setTimeout(resolve, ms, 'late');

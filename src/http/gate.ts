@@ -2,6 +2,7 @@
 export class Gate {
   readonly #limit: number;
   #inFlight = 0;
+  #aside = 0;
   #stopping = false;
   #whenEmpty: (() => void)[] = [];
 
@@ -9,6 +10,7 @@ export class Gate {
     this.#limit = limit;
   }
 
+  /** Messages that hold a place. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -25,9 +27,21 @@ export class Gate {
     return null;
   }
 
+  /** A message gives its place to others although it is still owed its answer: `close` waits for it, `enter` does not see it. */
+  stepAside(): void {
+    this.#inFlight -= 1;
+    this.#aside += 1;
+  }
+
+  /** It is worked on again, also when that is one more than the limit: it was let in before. */
+  stepBack(): void {
+    this.#aside -= 1;
+    this.#inFlight += 1;
+  }
+
   leave(): void {
     this.#inFlight -= 1;
-    if (this.#inFlight > 0) return;
+    if (this.#inFlight + this.#aside > 0) return;
     const waiting = this.#whenEmpty;
     this.#whenEmpty = [];
     for (const resolve of waiting) resolve();
@@ -36,7 +50,7 @@ export class Gate {
   /** No message comes in any more. Resolves when the last one has been answered. */
   close(): Promise<void> {
     this.#stopping = true;
-    if (this.#inFlight === 0) return Promise.resolve();
+    if (this.#inFlight + this.#aside === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#whenEmpty.push(resolve);
     });

@@ -5,6 +5,7 @@ import { admissionRefusal } from './admission.ts';
 import type { AppOptions, AppState } from './app-options.ts';
 import type { RespondOptions } from './respond.ts';
 import type { Sending } from './sending.ts';
+import { Stay } from './stay.ts';
 
 /** What is read of an upload whose source has used up its patience: enough for the answer to arrive at a sender that means well. */
 const IMPATIENT = { drainBytes: 64 * 1024, drainMs: 2_000, lingerBytes: 64 * 1024, lingerMs: 2_000 };
@@ -60,44 +61,42 @@ export function messageRoute(
           : 'Too many requests without an authentic message came from this address; send the message again later.';
       return refuse(request, response, new TransportRefusal(503, text, { reason: kept }), IMPATIENT);
     }
+    let stay: Stay | null = null;
     try {
       const refusal = admissionRefusal(request.headers, options.maxBody);
-      if (refusal === null) return await admitted(request, response, address);
-      options.sources.failed(address);
-      return await refuse(request, response, refusal);
+      if (refusal !== null) {
+        options.sources.failed(address);
+        return await refuse(request, response, refusal);
+      }
+      const closed = state.gate.enter();
+      if (closed !== null) {
+        const text = closed === 'stopping' ? 'The receiver is being stopped' : 'The receiver is busy';
+        const busy = new TransportRefusal(503, `${text}; send the message again.`, { reason: closed });
+        return await refuse(request, response, busy);
+      }
+      stay = new Stay(state.gate, options.sources, address);
+      return await admitted(request, response, address, stay);
     } finally {
-      options.sources.leave(address);
+      if (stay === null) options.sources.leave(address);
+      else stay.end();
     }
   }
 
-  async function admitted(request: Request, response: Response, remoteAddress: string): Promise<void> {
+  async function admitted(request: Request, response: Response, remoteAddress: string, stay: Stay): Promise<void> {
     const { headers } = request;
-    const closed = state.gate.enter();
-    if (closed !== null) {
-      const text = closed === 'stopping' ? 'The receiver is being stopped' : 'The receiver is busy';
-      const refusal = new TransportRefusal(503, `${text}; send the message again.`, { reason: closed });
-      return refuse(request, response, refusal);
-    }
-    let inside = true;
-    const leave = (): void => {
-      if (inside) state.gate.leave();
-      inside = false;
-    };
-    try {
-      if (state.expecting.delete(request)) response.writeContinue();
-      const length = headers['content-length'];
-      const answer = await options
-        .receive({
-          contentType: headers['content-type'],
-          contentLength: length === undefined ? null : Number(length),
-          body: bodyOf(request),
-          remoteAddress,
-        })
-        .catch((error: unknown) => incident(error));
-      await send(request, response, answer, { drainMs: options.requestTimeoutMs, onAnswered: leave }, true);
-    } finally {
-      leave();
-    }
+    if (state.expecting.delete(request)) response.writeContinue();
+    const length = headers['content-length'];
+    const answer = await options
+      .receive({
+        contentType: headers['content-type'],
+        contentLength: length === undefined ? null : Number(length),
+        body: bodyOf(request),
+        remoteAddress,
+        pause: () => stay.pause(),
+      })
+      .catch((error: unknown) => incident(error));
+    const onAnswered = () => stay.leaveGate();
+    await send(request, response, answer, { drainMs: options.requestTimeoutMs, onAnswered }, true);
   }
 
   return post;

@@ -48,6 +48,11 @@ export class Sources {
     return null;
   }
 
+  /** A request that had left, because it only waited, is worked on again: whatever the limits say, it was let in before. */
+  comeBack(address: string): void {
+    this.#entry(sourceOf(address)).inFlight += 1;
+  }
+
   leave(address: string): void {
     const key = sourceOf(address);
     const source = this.#sources.get(key);

@@ -1,4 +1,5 @@
 import type { InProgress } from '../dedup/in-progress.ts';
+import type { IncomingRequest } from '../exchange.ts';
 import type { MessageKey, Store, StoredAnswer, Suppression } from '../store/types.ts';
 
 export interface Recaller {
@@ -29,6 +30,7 @@ export type Recalled =
  * Looks up what is known of an authenticated message (architecture §2.6). While another copy is in progress it waits, and then looks
  * again from the start: a waiter inherits nothing but a receipt that was stored for its own reference set.
  * @param complete whether the body has been read: only then may this copy hold up others
+ * @param pause of the request: while it waits it takes nobody's place, nor afterwards when all that it needs is the stored receipt
  * @throws TransportRefusal 503 when the other copy takes too long
  */
 export async function recall(
@@ -36,9 +38,11 @@ export async function recall(
   complete: boolean,
   how: Suppression['how'],
   r: Recaller,
+  pause?: IncomingRequest['pause'],
 ): Promise<Recalled> {
   const name = `${arrival.sender}\n${arrival.messageId}`;
   const deadline = r.now() + r.waitForCopy;
+  let goOn: (() => void) | undefined;
   for (let waited = false; ; waited = true) {
     const known = await r.store.find(arrival, arrival.referenceSet, r.now());
     if (known?.receipt) {
@@ -46,7 +50,12 @@ export async function recall(
       return { kind: 'answer', answer: known.receipt };
     }
     const end = complete ? r.copies.claim(name) : null;
-    if (end !== null || !complete) return { kind: 'go on', known: known !== null, end };
-    await r.copies.wait(name, Math.max(0, deadline - r.now()));
+    if (end !== null || !complete) {
+      goOn?.();
+      return { kind: 'go on', known: known !== null, end };
+    }
+    await r.copies.wait(name, Math.max(0, deadline - r.now()), () => {
+      goOn ??= pause?.();
+    });
   }
 }
