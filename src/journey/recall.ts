@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { InProgress } from '../dedup/in-progress.ts';
 import type { IncomingRequest } from '../exchange.ts';
 import type { MessageKey, Store, StoredAnswer, Suppression } from '../store/types.ts';
@@ -41,7 +42,8 @@ export async function recall(
   pause?: IncomingRequest['pause'],
 ): Promise<Recalled> {
   const name = `${arrival.sender}\n${arrival.messageId}`;
-  const deadline = r.now() + r.waitForCopy;
+  // By the monotonic clock: one that is set meanwhile must not make it wait for hours, nor not at all.
+  const deadline = performance.now() + r.waitForCopy;
   let goOn: (() => void) | undefined;
   for (let waited = false; ; waited = true) {
     const known = await r.store.find(arrival, arrival.referenceSet, r.now());
@@ -54,7 +56,7 @@ export async function recall(
       goOn?.();
       return { kind: 'go on', known: known !== null, end };
     }
-    await r.copies.wait(name, Math.max(0, deadline - r.now()), () => {
+    await r.copies.wait(name, Math.max(0, deadline - performance.now()), () => {
       goOn ??= pause?.();
     });
   }
