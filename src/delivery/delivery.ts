@@ -52,6 +52,7 @@ class FolderDelivery implements Delivery {
   readonly #halt = new Alarm();
   readonly #folder: Omit<OpenFolderOptions, 'restoredUpTo'>;
   #restoredUpTo: number | null = null;
+  #opened: () => void = () => {};
   #stopping = false;
   #running: Promise<void> | null = null;
   #round = 0;
@@ -100,12 +101,21 @@ class FolderDelivery implements Delivery {
           refusal = error;
       },
     );
-    await Promise.race([looked, new Promise((resolve) => setTimeout(resolve, this.#timing.patience).unref())]);
+    await Promise.race([looked, this.#patience()]);
     if (refusal !== null) {
       await this.stop();
       throw refusal;
     }
+    const opened = new Promise<void>((resolve) => {
+      this.#opened = resolve;
+    });
     this.#running = looked.then(() => this.#work());
+    // Until the folder is open, a restored database would give numbers to new messages that the backend has seen.
+    if (this.#o.restored) await Promise.race([opened, this.#running, this.#patience()]);
+  }
+
+  #patience(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, this.#timing.patience).unref());
   }
 
   wake(): void {
@@ -156,6 +166,9 @@ class FolderDelivery implements Delivery {
           continue;
         }
         const folder = await openFolder(this.#folderOptions());
+        // Said once: what an operator releases from now on is to be delivered, also after the folder was in trouble.
+        this.#restoredUpTo = null;
+        this.#opened();
         const { outbox, afterPowerLoss = 'deliver' } = this.#o;
         const found = await reconcile({
           outbox,

@@ -52,21 +52,24 @@ export async function openFolder(o: OpenFolderOptions): Promise<OpenedFolder> {
     );
     throw new DeliveryError('held', state.what);
   }
-  const restored = state.highest > known;
-  if (restored) await forgetPending(o);
-  if (state.kind === 'right' && ids !== null && !restored) return { ids, highest: state.highest };
+  // Whatever the marker says: a copy that had given its messages their numbers before it was made knows the same highest one.
+  if (o.restoredUpTo !== null) await forgetPending(o, o.restoredUpTo);
+  // Only now: until then the difference is what makes a start without the operator's word refuse.
+  if (state.highest > known) await o.outbox.raiseHandOvers(state.highest);
+  if (state.kind === 'right' && ids !== null) return { ids, highest: state.highest };
+  const highest = Math.max(state.highest, known);
   const made = ids ?? { inbox: o.newId(), staging: o.newId() };
   // Files first: a database with ids and no markers would hold everything back, a marker without a database is taken over.
-  await o.files.run('mark', { ids: made, highest: known });
+  await o.files.run('mark', { ids: made, highest });
   if (ids === null) await o.outbox.setMarkers(made);
-  return { ids: made, highest: known };
+  return { ids: made, highest };
 }
 
-async function forgetPending(o: OpenFolderOptions): Promise<void> {
-  const upTo = o.restoredUpTo ?? 0;
+async function forgetPending(o: OpenFolderOptions, upTo: number): Promise<void> {
+  const old = (rows: HandOver[]): HandOver[] => rows.filter((row) => row.number <= upTo);
   const event = (row: HandOver): Promise<void> => o.outbox.reconcile(row.number, 'restored', o.now());
-  await forEachRow(() => o.outbox.inState('handingOver', 100), event);
-  await forEachRow(async () => (await o.outbox.pending(100)).filter((row) => row.number <= upTo), event);
+  await forEachRow(async () => old(await o.outbox.inState('handingOver', 100)), event);
+  await forEachRow(async () => old(await o.outbox.pending(100)), event);
 }
 
 /** Settles pages of rows until none is left; each row must leave the page. */

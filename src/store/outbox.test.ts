@@ -96,4 +96,15 @@ describe('the outbox', () => {
     expect(fixture.value('SELECT count(*) FROM outbox')).toBe(0);
     expect(await store.outbox.highestHandOver()).toBe(1);
   });
+
+  test('numbers can be raised, never lowered, also before the first hand-over', async () => {
+    const store = await fixture.open();
+    await store.outbox.raiseHandOvers(7);
+    await store.outbox.raiseHandOvers(3);
+    expect(await store.outbox.highestHandOver()).toBe(7);
+    await store.accept(sampleMessage('m1'));
+    await store.outbox.raiseHandOvers(20);
+    await store.accept(sampleMessage('m2'));
+    expect((await store.outbox.pending(9)).map((row) => row.number)).toEqual([8, 21]);
+  });
 });

@@ -15,7 +15,8 @@ type OutboxOperation =
   | 'transition'
   | 'markers'
   | 'setMarkers'
-  | 'highestHandOver';
+  | 'highestHandOver'
+  | 'raiseHandOvers';
 
 interface OutboxRow {
   number: number;
@@ -68,6 +69,8 @@ export function prepareOutbox(
     'INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   );
   const highest = db.prepare(`SELECT seq FROM sqlite_sequence WHERE name = 'outbox'`).pluck();
+  const raise = db.prepare(`UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'outbox'`);
+  const begin = db.prepare(`INSERT INTO sqlite_sequence (name, seq) VALUES ('outbox', ?)`);
 
   function handOver(row: OutboxRow): HandOver {
     const stored = (payloads.all(row.message) as PayloadRow[]).map(({ file, data, compressed, ...p }) => ({
@@ -169,5 +172,13 @@ export function prepareOutbox(
     },
     // From the sequence, not from the rows: purge deletes rows, and a number must never come again.
     highestHandOver: { writes: false, run: () => (highest.get() as number | undefined) ?? 0 },
+    raiseHandOvers: {
+      writes: true,
+      run(atLeast) {
+        // SQLite makes the row with the first hand-over.
+        if (raise.run(atLeast).changes === 0) begin.run(atLeast);
+        return null;
+      },
+    },
   };
 }

@@ -154,6 +154,7 @@ export interface Operations {
   markers: { args: null; result: { inbox: string; staging: string } | null };
   setMarkers: { args: { inbox: string; staging: string }; result: null };
   highestHandOver: { args: null; result: number };
+  raiseHandOvers: { args: number; result: null };
   purgeCount: { args: PurgeLimits; result: PurgeCounts };
   purgeStep: { args: PurgeLimits; result: PurgeCounts };
   vacuumStep: { args: null; result: number };

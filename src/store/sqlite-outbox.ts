@@ -27,5 +27,8 @@ export function sqliteOutbox(queue: WorkerQueue): Outbox {
       await queue.call('setMarkers', () => ({ inbox, staging }));
     },
     highestHandOver: () => queue.call('highestHandOver', () => null),
+    async raiseHandOvers(atLeast) {
+      await queue.call('raiseHandOvers', () => atLeast);
+    },
   };
 }

@@ -266,6 +266,8 @@ export interface Outbox {
   markers(): Promise<{ inbox: string; staging: string } | null>;
   setMarkers(markers: { inbox: string; staging: string }): Promise<void>;
   highestHandOver(): Promise<number>;
+  /** New hand-overs get numbers above this one: a restored database would give numbers again that the backend has seen. */
+  raiseHandOvers(atLeast: number): Promise<void>;
 }
 
 export interface PurgeReport {
