@@ -187,6 +187,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
         maxBody: config.http.maxBody,
         inFlight: config.http.inFlight,
         headersTimeoutMs: config.http.headersTimeout,
+        envelopeTimeoutMs: config.http.envelopeTimeout,
         requestTimeoutMs: config.http.requestTimeout,
         keepAliveTimeoutMs: config.http.keepAliveTimeout,
         drainTimeoutMs: config.http.requestTimeout,

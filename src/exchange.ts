@@ -21,6 +21,8 @@ export interface IncomingRequest {
    * are worked on.
    */
   readonly pause?: () => () => void;
+  /** Called once the envelope is known to come from a trusted sender: only then may the rest of the body take its time. */
+  readonly authenticated?: () => void;
 }
 
 /** What is sent back, to the byte. `contentType` and `body` are both null for an answer without content (204). */

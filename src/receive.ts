@@ -138,6 +138,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     if (isPostedSignal(document.root)) return { answer: NOTHING, decision: 'signal' };
     trace.step('authenticate');
     const envelope = await authenticate(document, trace);
+    request.authenticated?.();
     const message = readHeader(envelope, trace);
     const { parts, ping } = checkMessage(message, envelope, trace);
     trace.step('recall');

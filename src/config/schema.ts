@@ -36,9 +36,17 @@ export const configSchema = z.strictObject({
       { min: 1, max: MANY },
       'Messages worked on at a time; the next one gets 503 and comes again.',
     ),
-    waiting: integer(256, { min: 0, max: MANY }, 'Requests that may wait for another copy of the same message.'),
+    waiting: integer(
+      256,
+      { min: 0, max: MANY },
+      'Requests that may wait for another copy of the same message, on top of http.inFlight.',
+    ),
     waitForCopy: duration('20s', 'How long a copy waits for the one that came first, then 503.'),
     headersTimeout: duration('15s', 'Time for the header of a request to arrive.'),
+    envelopeTimeout: duration(
+      '15s',
+      'Time for what shows who sent it to arrive: the envelope, or a message up to limits.buffer as a whole.',
+    ),
     requestTimeout: duration('5m', 'Time for a whole request to arrive.'),
     keepAliveTimeout: duration('65s', 'An idle connection is closed after this. Longer than that of a proxy in front.'),
     retryAfter: duration('30s', 'What a 503 tells the sender to wait.'),

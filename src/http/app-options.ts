@@ -27,6 +27,8 @@ export interface AppOptions {
   readonly path: string;
   /** Bytes of one request's body. */
   readonly maxBody: number;
+  /** Milliseconds from the header of a message until its sender must be authenticated; a body that was read by then has no limit. */
+  readonly envelopeTimeoutMs: number;
   /** Milliseconds from the first byte of a request to its last. */
   readonly requestTimeoutMs: number;
   /** Milliseconds the rest of a request may take when it is refused, and an upload after its answer. */

@@ -13,6 +13,7 @@ function app(options: Partial<AppOptions> = {}, gate = new Gate(1)): ReturnType<
     {
       path: '/as4',
       maxBody: 1000,
+      envelopeTimeoutMs: 1000,
       requestTimeoutMs: 1000,
       drainTimeoutMs: 1000,
       retryAfterSeconds: 30,

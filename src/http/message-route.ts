@@ -86,17 +86,29 @@ export function messageRoute(
     const { headers } = request;
     if (state.expecting.delete(request)) response.writeContinue();
     const length = headers['content-length'];
-    const answer = await options
-      .receive({
+    const body = bodyOf(request);
+    // Whoever has shown nothing yet must not hold a place for as long as an honest upload may take.
+    const late = setTimeout(() => body.expire('slow-envelope'), options.envelopeTimeoutMs);
+    let answer: Answer;
+    try {
+      answer = await options.receive({
         contentType: headers['content-type'],
         contentLength: length === undefined ? null : Number(length),
-        body: bodyOf(request),
+        body,
         remoteAddress,
         pause: () => stay.pause(),
-      })
-      .catch((error: unknown) => incident(error));
+        authenticated: () => clearTimeout(late),
+      });
+    } catch (error) {
+      answer = incident(error);
+    } finally {
+      clearTimeout(late);
+    }
+    // What is left of the upload is read only so that the answer arrives; others may be worked on meanwhile.
+    stay.giveGate();
     const onAnswered = () => stay.leaveGate();
-    await send(request, response, answer, { drainMs: options.requestTimeoutMs, onAnswered }, true);
+    const patience = answer.status === 408 ? IMPATIENT : { drainMs: options.requestTimeoutMs };
+    await send(request, response, answer, { ...patience, onAnswered }, true);
   }
 
   return post;

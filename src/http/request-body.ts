@@ -26,9 +26,9 @@ export class RequestBody implements AsyncIterable<Buffer> {
     return this.#bytes;
   }
 
-  /** The upload took longer than the request may: what is still to be read fails with 408. */
-  expire(): void {
-    this.#fail(new TransportRefusal(408, 'The request took too long to arrive.', { reason: 'slow-upload' }));
+  /** The upload took longer than the request may, or its envelope: what is still to be read fails with 408. */
+  expire(reason: 'slow-upload' | 'slow-envelope' = 'slow-upload'): void {
+    this.#fail(new TransportRefusal(408, 'The request took too long to arrive.', { reason }));
   }
 
   /**

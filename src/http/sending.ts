@@ -9,7 +9,7 @@ import { type RespondOptions, respond } from './respond.ts';
 export interface Sending {
   /** The one reader of a request's body. */
   bodyOf(request: IncomingMessage): RequestBody;
-  /** @param inside the request has a place of the gate, which bounds how many are read on before their answer */
+  /** @param inside the request went through the gate: when too many are read to their end already, it is at least for a moment */
   send(
     request: Request,
     response: Response,
@@ -18,6 +18,9 @@ export interface Sending {
     inside?: boolean,
   ): Promise<void>;
 }
+
+/** Milliseconds: a sender that means well has uploaded most messages by then, and only the gate lets such requests in. */
+const MOMENT = 2_000;
 
 export function createSending(
   options: Pick<AppOptions, 'maxBody' | 'retryAfterSeconds' | 'drainTimeoutMs'>,
@@ -55,6 +58,7 @@ export function createSending(
         lingerBytes: options.maxBody,
         lingerMs: options.drainTimeoutMs,
         ...more,
+        ...(uploading && !place && inside ? { drainMs: MOMENT } : {}),
         ...(silent || (uploading && !place && !inside) ? { drainMs: 0, drainBytes: -1 } : {}),
         ...(place ? {} : { lingerMs: 0 }),
         close: state.gate.stopping || state.last.has(request),

@@ -19,7 +19,7 @@ vi.mock('../receive.ts', async (importOriginal) => {
   return { ...original, createReceive };
 });
 
-const cleanUps: (() => Promise<void> | void)[] = [];
+const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
