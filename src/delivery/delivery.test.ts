@@ -64,6 +64,24 @@ describe('a message in the folder', () => {
     expect(bench.metadata(entry).files[1]).toMatchObject({ name, role: 'document', mime: mimeType });
   });
 
+  it.each(['application/octet-stream', 'text/plain', 'application/gzip', 'x'])(
+    'has payload.xml and its document when the first payload is called %s: the receiver has read it as an SBD',
+    async (mimeType) => {
+      const adjunct = payload(Buffer.from('%PDF'), { mimeType: 'application/pdf', compressed: false });
+      await bench.accept(message('m-1', { payloads: [payload(sbd(), { mimeType })] }));
+      await bench.accept(message('m-2', { payloads: [payload(sbd(), { mimeType }), adjunct] }));
+      await bench.deliver();
+      const [one, two] = bench.entries() as [string, string];
+      expect(bench.metadata(one).files).toMatchObject([
+        { name: 'payload.xml', role: 'payload', mime: mimeType },
+        { name: 'document.xml', role: 'document', mime: 'application/xml' },
+      ]);
+      const names = bench.metadata(two).files.map((file) => file.name);
+      expect(names).toEqual(['payload-1.xml', 'document.xml', 'payload-2.pdf']);
+      expect(text(one, 'payload.xml')).toBe(sbd().toString());
+    },
+  );
+
   it('has several payloads numbered in PartInfo order, the document from the first', async () => {
     const pdf = Buffer.from('%PDF-1.7');
     const second = payload(pdf, { mimeType: 'application/pdf', compressed: false, characterSet: null });

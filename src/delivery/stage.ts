@@ -1,10 +1,10 @@
 import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Checkpoint } from '../checkpoint.ts';
+import { documentFile, extensionOf } from '../peppol/document-file.ts';
 import { type Sbd, SbdReader } from '../peppol/sbd.ts';
 import type { HandOver, StoredPayload } from '../store/types.ts';
 import { syncDirectory } from './fs-sync.ts';
-import { extensionOf, isXml } from './media-types.ts';
 import { type MetadataFile, metadataOf } from './metadata.ts';
 import { payloadContent } from './payload-content.ts';
 import type { StageJob } from './protocol.ts';
@@ -64,11 +64,11 @@ async function stagePayload(
 ): Promise<MetadataFile[]> {
   const part = payload.ordinal + 1;
   const stem = handOver.payloads.length === 1 ? 'payload' : `payload-${part}`;
-  const name = `${stem}.${extensionOf(payload.mimeType)}`;
+  // The receipt says that the first part was read as an SBD, whatever type the sender gives it. The others are adjuncts.
+  const name = `${stem}.${part === 1 ? 'xml' : extensionOf(payload.mimeType)}`;
   const content = payloadContent(payload);
   const file = new StagedFile(join(path, name), o.own);
-  // Peppol: the business message is the first part; the others are adjuncts.
-  const document = part === 1 && isXml(payload.mimeType) ? new DocumentFile(path, payload, o.own) : null;
+  const document = part === 1 ? new DocumentFile(path, payload, o.own) : null;
   const push = (chunk: Uint8Array): void => {
     file.write(chunk);
     document?.push(chunk);
@@ -130,9 +130,7 @@ class DocumentFile {
       this.abandon();
       throw error;
     }
-    const { kind, mimeType } = sbd.document;
-    const mime = kind === 'xml' ? 'application/xml' : (mimeType ?? 'application/octet-stream');
-    const name = `document.${extensionOf(mime)}`;
+    const { name, mime } = documentFile(sbd.document);
     const written = this.#file.finish(join(this.#directory, name));
     return { name, role: 'document', mime, ...written, part };
   }

@@ -1,39 +1,51 @@
 import type { SbdDocument } from './sbd.ts';
 
-/** File extensions by media type of a Peppol wrapper; whatever the sender writes, only these come out. */
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  'application/edifact': 'edi',
-  'application/edi-x12': 'edi',
-  'application/edi-consent': 'edi',
-  'application/x12': 'edi',
-  'application/pdf': 'pdf',
-  'application/json': 'json',
-  'text/csv': 'csv',
-  'text/plain': 'txt',
-};
+/** File extensions by media type. What is not here is `.bin`: the sender's words never become part of a name. */
+const extensions: ReadonlyMap<string, string> = new Map([
+  ['application/xml', 'xml'],
+  ['text/xml', 'xml'],
+  ['application/edifact', 'edi'],
+  ['application/edi-x12', 'edi'],
+  ['application/edi-consent', 'edi'],
+  ['application/x12', 'edi'],
+  ['application/pdf', 'pdf'],
+  ['application/json', 'json'],
+  ['application/zip', 'zip'],
+  ['application/gzip', 'gz'],
+  ['application/vnd.etsi.asic-e+zip', 'asice'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['application/vnd.oasis.opendocument.spreadsheet', 'ods'],
+  ['image/jpeg', 'jpg'],
+  ['image/png', 'png'],
+  ['image/tiff', 'tiff'],
+  ['text/csv', 'csv'],
+  ['text/plain', 'txt'],
+]);
 
-/** Media type to deliver with each extension. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  xml: 'application/xml',
-  edi: 'application/EDIFACT',
-  pdf: 'application/pdf',
-  json: 'application/json',
-  csv: 'text/csv',
-  txt: 'text/plain',
-  bin: 'application/octet-stream',
-};
+const octets = 'application/octet-stream';
+
+/** A media type without parameters, in lower case (`Application/EDIFACT; charset=x` is `application/edifact`). */
+function bare(mimeType: string): string {
+  return (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+/** The extension for a media type, without the dot. */
+export function extensionOf(mimeType: string): string {
+  const type = bare(mimeType);
+  return extensions.get(type) ?? (type.endsWith('+xml') ? 'xml' : 'bin');
+}
 
 /**
- * Name and media type of the file that a business document is delivered as (architecture §4). XML in a wrapper is not called XML:
- * nobody has checked that it is well-formed.
+ * Name and media type of the file that the business document is delivered as (architecture §4). `xml` is what the reader has found to
+ * be well-formed; XML in a wrapper is not called XML: nobody has looked.
  */
-export function documentFile(document: Pick<SbdDocument, 'kind' | 'mimeType'>): {
+export function documentFile({ kind, mimeType }: Pick<SbdDocument, 'kind' | 'mimeType'>): {
   readonly name: string;
   readonly mime: string;
 } {
-  const type = document.mimeType?.split(';')[0]?.trim().toLowerCase() ?? '';
-  const known = Object.hasOwn(EXTENSIONS, type) ? EXTENSIONS[type] : undefined;
-  const extension = document.kind === 'xml' ? 'xml' : (known ?? (document.kind === 'text' ? 'txt' : 'bin'));
-  const x12 = extension === 'edi' && type.includes('x12');
-  return { name: `document.${extension}`, mime: x12 ? 'application/EDI-X12' : MEDIA_TYPES[extension]! };
+  if (kind === 'xml') return { name: 'document.xml', mime: 'application/xml' };
+  const unknown = kind === 'text' ? { extension: 'txt', mime: 'text/plain' } : { extension: 'bin', mime: octets };
+  const known = mimeType === null ? 'bin' : extensionOf(mimeType);
+  const extension = known === 'xml' || known === 'bin' ? unknown.extension : known;
+  return { name: `document.${extension}`, mime: mimeType ?? unknown.mime };
 }
