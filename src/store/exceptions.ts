@@ -50,6 +50,8 @@ export function prepareExceptions(
     `INSERT INTO payload (message, ordinal, at, href, mime_type, character_set, compressed, sha256, bytes, file, data)
      SELECT :message, ordinal, :at, href, mime_type, character_set, compressed, sha256, bytes, file, data FROM held_payload WHERE held = :held`,
   );
+  // The content file now belongs to the message that is made of it: one name, one row, or purge of the copy would delete it.
+  const letGo = db.prepare('UPDATE held_payload SET file = NULL, data = NULL WHERE held = ?');
   const copyKeys = db.prepare(
     `INSERT INTO interchange (layer, scope, key, content_digest, message, date_time, base, expires_at)
      SELECT k.value ->> '$.layer', k.value ->> '$.scope', k.value ->> '$.key', unhex(k.value ->> '$.content'), :message, k.value ->> '$.dateTime',
@@ -123,6 +125,7 @@ export function prepareExceptions(
     copyReceipts.run(both);
     copyEvidence.run(both);
     copyPayloads.run({ ...both, at: now });
+    letGo.run(row.id);
     copyKeys.run(both);
     setHeld.run('approved', message, row.id);
     const handOver = Number(addHandOver.run(message, 0, 'received', now, actor.reason).lastInsertRowid);

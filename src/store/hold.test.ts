@@ -101,6 +101,22 @@ describe('a held copy: the same MessageId with other content, where the policy h
     expect(second?.payloads[0]?.data).toMatchObject({ file: expect.stringContaining('.content/') });
   });
 
+  test('purge of an old copy leaves the payload file to the message that an approval made of it', async () => {
+    const { writeFile, readFile } = await import('node:fs/promises');
+    const file = `${fixture.directory}/large`;
+    await writeFile(file, 'large');
+    const { store } = await held({ payloads: [{ ...sampleMessage('m1').payloads[0]!, data: { file } }] });
+    await store.review('held-1', 'approve', actor, noon + 31 * day);
+    const limits = { payloadRetention: 30 * day, evidenceRetention: 400 * day, dryRun: false };
+    await store.purge({ now: noon + 31 * day, ...limits });
+    const kept = (await store.outbox.pending(10))[1]!.payloads[0]!.data as { file: string };
+    expect(await readFile(kept.file, 'utf8')).toBe('large');
+    // A database written before copy and message were kept apart: both name the file.
+    fixture.run(`UPDATE held_payload SET file = (SELECT file FROM payload WHERE message = 2)`);
+    await store.purge({ now: noon + 31 * day, ...limits });
+    expect(await readFile(kept.file, 'utf8')).toBe('large');
+  });
+
   test('purge keeps its receipt while the MessageId is remembered, and never one that waits', async () => {
     const { store } = await held();
     const limits = { payloadRetention: day, evidenceRetention: day, dryRun: false };

@@ -61,6 +61,7 @@ export function preparePurge(db: Db): Pick<OperationTable, 'purgeCount' | 'purge
   const named = db
     .prepare('SELECT 1 FROM payload WHERE file = :file UNION ALL SELECT 1 FROM held_payload WHERE file = :file')
     .pluck();
+  const unnamed = (files: readonly string[]) => [...new Set(files)].filter((file) => named.get({ file }) === undefined);
   const chain = preparePurgeAudit(db);
 
   function step(limits: PurgeLimits): PurgeCounts {
@@ -84,7 +85,7 @@ export function preparePurge(db: Db): Pick<OperationTable, 'purgeCount' | 'purge
       evidence: proofs + conflicts,
       messages: drained ? deleteMessages.run(limits).changes : 0,
       decisions: limits.auditRetention > 0 ? chain.purge(limits.now, limits.auditRetention, rowsPerStep) : 0,
-      files: [...emptied, ...copies].flatMap((p) => p.file ?? []),
+      files: unnamed([...emptied, ...copies].flatMap((p) => p.file ?? [])),
     };
   }
 
@@ -106,6 +107,6 @@ export function preparePurge(db: Db): Pick<OperationTable, 'purgeCount' | 'purge
         return db.pragma('freelist_count', { simple: true }) as number;
       },
     },
-    contentFiles: { writes: false, run: (names) => names.filter((file) => named.get({ file }) === undefined) },
+    contentFiles: { writes: false, run: unnamed },
   };
 }
