@@ -1,9 +1,19 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Outbox } from '../store/types.ts';
+import type { NewMessage, Outbox } from '../store/types.ts';
 import { Bench, message, payload, sbd } from './testing/harness.ts';
 
 let bench: Bench;
@@ -179,12 +189,76 @@ describe('a message that cannot be written', () => {
     expect(bench.entries(bench.staging)).toEqual([]);
   });
 
-  it('is one whose content file is gone', async () => {
-    const spooled = join(bench.root, 'spooled');
-    writeFileSync(spooled, 'x');
-    await bench.accept(message('m-1', { payloads: [{ ...payload(sbd()), data: { file: spooled } }] }));
-    for (const name of readdirSync(`${bench.database}.content`)) rmSync(join(`${bench.database}.content`, name));
+  const content = (): string => `${bench.database}.content`;
+  const log = (errors: { error?: string }[]) => ({
+    info() {},
+    warn() {},
+    error: (fields: object) => void errors.push(fields),
+  });
+
+  /** Two messages with content files and one without; gives the path of the first one's file. */
+  async function acceptLarge(): Promise<string> {
+    const large = (id: string): NewMessage => {
+      const spooled = join(bench.root, `spooled-${id}`);
+      const one = payload(sbd());
+      writeFileSync(spooled, one.data as Uint8Array);
+      return message(id, { payloads: [{ ...one, data: { file: spooled } }] });
+    };
+    await bench.accept(large('bad'));
+    const [name] = readdirSync(content());
+    await bench.accept(large('good'), message('small'));
+    return join(content(), name ?? '');
+  }
+
+  // Not by permissions: the super-user, as whom tests may run, reads everything.
+  it.each<[string, (file: string) => void]>([
+    ['is gone (ENOENT)', (file) => rmSync(file)],
+    [
+      'cannot be read (EIO)',
+      (file) => {
+        rmSync(file);
+        // Reads of unmapped memory fail like those of a bad sector.
+        symlinkSync('/proc/self/mem', file);
+      },
+    ],
+    [
+      'cannot be read at all (EISDIR)',
+      (file) => {
+        rmSync(file);
+        mkdirSync(file);
+      },
+    ],
+  ])('is one whose content file %s: it alone is undeliverable, and the reason names the file', async (_, spoil) => {
+    const file = await acceptLarge();
+    spoil(file);
+    const errors: { error?: string }[] = [];
+    await bench.deliver({ log: log(errors) });
+    expect(bench.entries().map((entry) => bench.metadata(entry).messageId)).toEqual(['good', 'small']);
+    expect(await (await bench.store()).counts()).toMatchObject({ delivered: 2, undeliverable: 1, received: 0 });
+    expect(errors.map(({ error }) => error?.includes(file))).toEqual(Array(5).fill(true));
+  });
+
+  it.runIf(process.getuid?.() !== 0)('is one whose content file this user may not read (EACCES)', async () => {
+    chmodSync(await acceptLarge(), 0);
     await bench.deliver();
-    expect((await (await bench.store()).counts()).undeliverable).toBe(1);
+    expect(await (await bench.store()).counts()).toMatchObject({ delivered: 2, undeliverable: 1, received: 0 });
+  });
+
+  it('is none of them when the whole content folder is away: deliveries wait, and say which folder', async () => {
+    await acceptLarge();
+    const away = `${content()}.away`;
+    renameSync(content(), away);
+    const delivery = await bench.delivery();
+    await delivery.start();
+    await expect.poll(() => delivery.degraded(), { timeout: 10_000 }).toHaveLength(1);
+    const [said] = delivery.degraded();
+    expect(said?.what).toContain(content());
+    expect(said?.what).not.toMatch(/inbox/);
+    // Long enough for more tries than would make a message undeliverable.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    renameSync(away, content());
+    await delivery.idle();
+    expect(await (await bench.store()).counts()).toMatchObject({ delivered: 3, undeliverable: 0 });
+    expect((await (await bench.store()).outbox.inState('delivered', 9)).map((row) => row.attempts)).toEqual([0, 0, 0]);
   });
 });

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { gunzip } from '../ebms/decompress.ts';
@@ -13,7 +13,8 @@ const noLimits = { maxBytes: Number.POSITIVE_INFINITY, maxRatio: Number.POSITIVE
 
 /**
  * The octets of a stored payload, decompressed: in one piece while it is small.
- * @throws {DeliveryError} `message` when the store has them no more; zlib's error or As4Error when they are damaged
+ * @throws {DeliveryError} `message` when the store has them no more or they cannot be read, `trouble` when none can; zlib's error or
+ *   As4Error when they are damaged
  */
 export function payloadContent(payload: StoredPayload): Uint8Array | AsyncIterable<Buffer> {
   const { data } = payload;
@@ -46,11 +47,11 @@ async function* stream(chunks: Iterable<Uint8Array>): AsyncGenerator<Buffer> {
 }
 
 function* readFile(path: string): Generator<Buffer> {
-  const fd = openContent(path);
+  const fd = reading(path, () => openSync(path, 'r'));
   try {
     for (;;) {
       const chunk = Buffer.allocUnsafe(chunkBytes);
-      const read = readSync(fd, chunk, 0, chunk.length, null);
+      const read = reading(path, () => readSync(fd, chunk, 0, chunk.length, null));
       if (read === 0) return;
       yield chunk.subarray(0, read);
     }
@@ -59,13 +60,39 @@ function* readFile(path: string): Generator<Buffer> {
   }
 }
 
-/** A content file that is gone is the message's own trouble; a content folder that is gone is everyone's. */
-function openContent(path: string): number {
+/** Of this process or machine, not of the file: it passes. */
+const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
+
+/**
+ * A content file that cannot be read is the message's own trouble: the others wait for nothing. A content folder that is not there is
+ * everyone's.
+ */
+function reading<T>(path: string, read: () => T): T {
   try {
-    return openSync(path, 'r');
+    return read();
   } catch (error) {
-    const gone = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!gone || statSync(dirname(path), { throwIfNoEntry: false }) === undefined) throw error;
-    throw new DeliveryError('message', `the content file ${path} is gone`, error);
+    if (!(error instanceof Error)) throw error;
+    const folder = dirname(path);
+    const wrong = whatIsWrongWith(folder);
+    if (wrong !== null) {
+      const text = `payloads cannot be read: ${wrong} (${folder}); mount it, bring it back from a backup or let this user read it`;
+      throw new DeliveryError('trouble', text, error);
+    }
+    if ('code' in error && typeof error.code === 'string' && passing.has(error.code)) {
+      throw new DeliveryError('trouble', `payloads cannot be read: ${error.message}`, error);
+    }
+    throw new DeliveryError('message', `the content file ${path} cannot be read: ${error.message}`, error);
+  }
+}
+
+/** Null when the files in it can be reached. */
+function whatIsWrongWith(folder: string): string | null {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+    return statSync(folder).isDirectory() ? null : 'their folder is no directory';
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      ? 'their folder is not there'
+      : `their folder cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
