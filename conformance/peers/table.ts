@@ -22,10 +22,15 @@ export function interopTable({ results, skipped, balance }: Outcome): string {
   ].join('\n');
 }
 
-/** The same as a Markdown table. */
+/** The same as a Markdown table, with what each case is about. */
 export function interopMarkdown({ results, balance }: Outcome): string {
-  const rows = [TITLE, TITLE.map(() => '---'), ...results.map(cells)];
-  const table = rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
+  const titles = ['peer', 'case', 'what must hold', 'what the peer says', 'our checks', 'ms'];
+  const rows = results.map((result) => {
+    const [peer = '', , id = '', ...rest] = cells(result);
+    return [peer, `\`${id}\``, result.case.asserts, ...rest];
+  });
+  const lines = [titles, titles.map(() => '---'), ...rows];
+  const table = lines.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
   return `${table}\n\nAt the end: ${balance.what}: ${balance.ok ? 'yes' : 'no'}.\n`;
 }
 
