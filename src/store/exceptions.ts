@@ -157,6 +157,7 @@ export function prepareExceptions(
     const last = latest.get(message) as { redelivery: number; state: HandOverState } | undefined;
     const redelivery = (last?.redelivery ?? 0) + 1;
     const handOver = Number(addHandOver.run(message, redelivery, 'received', now, actor.reason).lastInsertRowid);
+    interchanges.restore(message);
     const change = { before: last?.state ?? 'suppressed', after: 'received', detail: { number: handOver, redelivery } };
     audit.decide({ at: now, decision: 'redeliver', message, id: first, actor, ...change });
     return { kind: 'done', message, messageId, handOver, state: 'received', already: false };

@@ -61,6 +61,17 @@ export function prepareInterchanges(db: Db) {
     'UPDATE interchange SET rejected = 1 WHERE layer = ? AND scope = ? AND key = ? AND content_digest = ? AND message = ?',
   );
 
+  // A twin has recorded nothing of its own; its keys live as long as its MessageId does.
+  const restore = db.prepare(
+    `INSERT INTO interchange (layer, scope, key, content_digest, message, date_time, base, expires_at)
+     SELECT :layer, :scope, :key, :content, m.id, :dateTime, k.base, k.expires_at
+     FROM message m JOIN message_key k ON k.sender = m.sender AND k.message_id = m.message_id AND k.message = m.id WHERE m.id = :id
+     ON CONFLICT DO UPDATE SET rejected = 0`,
+  );
+  const accept = db.prepare(
+    'UPDATE interchange SET rejected = 0 WHERE message = ? AND layer = ? AND scope = ? AND key = ?',
+  );
+
   const idOf = (id: number) => ({ id, messageId: (messageId.get(id) as string | undefined) ?? `(purged, ${id})` });
 
   function storedUnder(k: WireKey, content: Buffer, m: WireMessage): StoredContent[] {
@@ -139,6 +150,17 @@ export function prepareInterchanges(db: Db) {
     record(m: WireMessage, blob: BlobAt, id: number, base: number): void {
       for (const k of m.keys) {
         insert.run(k.layer, k.scope, k.key, blob(k.contentDigest), id, k.dateTime, base, base + m.window);
+      }
+    },
+
+    /** What an operator has delivered after all is known again, also to those who repeat it. */
+    restore(id: number): void {
+      for (const { layer, scope, key, content, dateTime } of JSON.parse(
+        (keysOf.get(id) as string | undefined) ?? '[]',
+      ) as KeyOnRecord[]) {
+        restore.run({ layer, scope, key, dateTime, content: Buffer.from(content, 'hex'), id });
+        // The copy that an approval made has keys, but no MessageId of its own.
+        accept.run(id, layer, scope, key);
       }
     },
 

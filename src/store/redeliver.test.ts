@@ -25,6 +25,25 @@ describe('a redelivery', () => {
     expect((await store.audit('m2'))!.rows.at(-1)).toMatchObject({ stateBefore: 'suppressed', stateAfter: 'received' });
   });
 
+  test('of what was rejected makes its interchange known again: the next repeat is suppressed', async () => {
+    const store = await fixture.open();
+    const carried = (id: string) => sampleMessage(id, { ...carrying(id, [interchange('4711', 'a')]) });
+    await store.accept({ ...carried('m1'), purpose: 'review' });
+    await store.review('m1', 'reject', actor, noon);
+    await store.redeliver('m1', actor, noon);
+    expect(await store.accept(carried('m2'))).toMatchObject({ kind: 'suppressed', of: { messageId: 'm1' } });
+  });
+
+  test('of the twin of a rejected message makes its interchange known: the next repeat is suppressed', async () => {
+    const store = await fixture.open();
+    const carried = (id: string) => sampleMessage(id, { ...carrying(id, [interchange('4711', 'a')]) });
+    await store.accept({ ...carried('m1'), purpose: 'review' });
+    await store.accept(carried('m2'));
+    await store.review('m1', 'reject', actor, noon);
+    await store.redeliver('m2', actor, noon);
+    expect(await store.accept(carried('m3'))).toMatchObject({ kind: 'suppressed', of: { messageId: 'm2' } });
+  });
+
   test('says so when the payload is gone, when nothing was received, and when it was only a test', async () => {
     const store = await fixture.open();
     await store.accept(sampleMessage('m1'));
