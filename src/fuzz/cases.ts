@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { FIXTURES } from '../../fixtures/catalogue/all.ts';
 import { type Fixture, type FixtureSpec, makeFixture } from '../../fixtures/catalogue/fixture.ts';
 import { fixtureOctets } from '../../fixtures/read.ts';
@@ -114,7 +114,7 @@ export function signedAnew(unique: string, random: Random): Case | null {
   let payload: Buffer | null = null;
   const editPlain = (octets: Buffer, index: number): Buffer => {
     if (index !== 0) return octets;
-    const after = what === 'the payload behind the signature' ? mutate(octets, random) : octets;
+    const after = what === 'the payload behind the signature' ? changedPlain(octets, random) : octets;
     if (after !== octets) before = { octets, after, isXml: id === 'uncompressed-xml' };
     payload = after;
     return after;
@@ -137,6 +137,12 @@ export function signedAnew(unique: string, random: Random): Case | null {
     if (error instanceof RangeError) throw error;
     return null;
   }
+}
+
+/** What is compressed is mostly changed inside: else it is a damaged gzip, which proves little. */
+function changedPlain(octets: Buffer, random: Random): Buffer {
+  const compressed = octets[0] === 0x1f && octets[1] === 0x8b;
+  return compressed && random() < 0.7 ? gzipSync(mutate(gunzipSync(octets), random)) : mutate(octets, random);
 }
 
 const text = (random: Random) => (xml: string) => mutate(Buffer.from(xml), random).toString('utf8');

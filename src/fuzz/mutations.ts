@@ -47,10 +47,13 @@ const TOKENS = [
   'AAAA',
 ];
 
-/** One to four changes at random places: flipped, set, cut, repeated, swapped or inserted octets, or whole XML elements moved about. */
+/**
+ * One to four changes at random places, mostly one: flipped, set, cut, repeated, swapped or inserted octets, a letter for a letter, or
+ * whole XML elements moved about. Half of them leave XML that is well-formed: what a parser refuses shows nothing of what lies behind it.
+ */
 export function mutate(bytes: Buffer, random: Random): Buffer {
   let mutant = bytes;
-  for (let changes = 1 + Math.floor(random() ** 2 * 4); changes > 0; changes--) {
+  for (let changes = 1 + Math.floor(random() ** 4 * 4); changes > 0; changes--) {
     const change = CHANGES[Math.floor(random() * CHANGES.length)] as Change;
     mutant = change(mutant, random);
   }
@@ -91,7 +94,57 @@ const CHANGES: readonly Change[] = [
   elementChange,
   elementChange,
   elementChange,
+  letterChange,
+  letterChange,
+  letterChange,
+  forgery,
+  forgery,
+  forgery,
 ];
+
+/** Another letter or digit in the place of one: well-formed XML and base64 stay so. */
+function letterChange(bytes: Buffer, random: Random): Buffer {
+  const copy = Buffer.from(bytes);
+  for (let attempt = 0, at = place(bytes, random); attempt < 40 && at < copy.length; attempt++, at++) {
+    if (!/[A-Za-z0-9]/.test(String.fromCharCode(copy[at] as number))) continue;
+    const alphabet = /[0-9]/.test(String.fromCharCode(copy[at] as number)) ? '0123456789' : 'abcdefghXYZ';
+    copy[at] = alphabet.charCodeAt(Math.floor(random() * alphabet.length));
+    return copy;
+  }
+  return copy;
+}
+
+/** Signature wrapping: an element goes to another place as it is, and a changed copy of it, with or without its Id, stays behind. */
+function forgery(bytes: Buffer, random: Random): Buffer {
+  const element = random() < 0.5 ? namedElement(bytes, random) : someElement(bytes, random);
+  if (element === null) return bytes;
+  const [from, to] = element;
+  const genuine = bytes.subarray(from, to);
+  const kept = letterChange(letterChange(genuine, random), random);
+  const forged =
+    random() < 0.5 ? Buffer.from(kept.toString('latin1').replace(/ (?:wsu:)?I[dD]="[^"]*"/, ''), 'latin1') : kept;
+  const inPlace = splice(bytes, from, to - from, forged);
+  const other = random() < 0.5 ? namedElement(inPlace, random) : someElement(inPlace, random);
+  if (other === null) return inPlace;
+  const boxed = random() < 0.5 ? Buffer.concat([Buffer.from('<x xmlns="">'), genuine, Buffer.from('</x>')]) : genuine;
+  // In front of it, behind it, or as its last child.
+  const closing = bytes.length > 0 ? inPlace.lastIndexOf('</', other[1]) : 0;
+  const at = random() < 0.33 ? other[0] : random() < 0.5 ? other[1] : closing;
+  return splice(inPlace, at, 0, boxed);
+}
+
+const NAMES = ['Messaging', 'Body', 'Security', 'Signature', 'SignedInfo', 'UserMessage', 'MessageInfo', 'KeyInfo'];
+
+/** One of the elements that signature wrapping is about. */
+function namedElement(bytes: Buffer, random: Random): [number, number] | null {
+  const name = NAMES[Math.floor(random() * NAMES.length)];
+  const text = bytes.toString('latin1');
+  const found = new RegExp(`<((?:\\w+:)?${name})[ >]`).exec(text);
+  if (found === null) return null;
+  const close = `</${found[1]}>`;
+  const end = text.indexOf(close, found.index);
+  return end < 0 ? null : [found.index, end + close.length];
+}
 
 /** Copies, moves, removes or wraps an element: what signature wrapping is made of. */
 function elementChange(bytes: Buffer, random: Random): Buffer {
