@@ -3,6 +3,12 @@
  * because `receive.ts` fulfils them and no layer may import `http/` (architecture §1).
  */
 
+/** The body of a request. */
+export interface IncomingBody extends AsyncIterable<Buffer> {
+  /** Octets received so far. */
+  readonly bytes?: number;
+}
+
 /** A request that passed admission: POST, a media type that may be AS4, a declared length within the limit. */
 export interface IncomingRequest {
   /** The header's value as received; `receive` parses it again because the boundary is in it. */
@@ -13,7 +19,7 @@ export interface IncomingRequest {
    * The body, once. Throws `As4Error` EBMS:0004 (status 413) beyond the size limit, `TransportRefusal` 408 when the upload is too
    * slow and 400 when the sender goes away.
    */
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: IncomingBody;
   /** IP address of the sender: the socket's, or out of X-Forwarded-For when a trusted proxy has sent the request. */
   readonly remoteAddress: string;
   /**

@@ -12,6 +12,7 @@ import { confirmSigner, isStillTrusted } from './journey/confirm-signer.ts';
 import { errorAnswer, SOAP_CONTENT_TYPE, signalMessageId, textAnswer, toRefusal } from './journey/faults.ts';
 import { newMessage, policyFacts } from './journey/new-message.ts';
 import { type OpenedPayloads, openPayloads } from './journey/open-payloads.ts';
+import { postedSignals } from './journey/posted-signal.ts';
 import { type Body, type BodyLimits, type Packaging, takeBody, unpack } from './journey/read-body.ts';
 import {
   type BusinessDocument,
@@ -94,7 +95,7 @@ const NOTHING: Answer = { status: 204, contentType: null, body: null };
 /** The whole journey of one message (architecture §2). */
 export function createReceive(o: ReceiveOptions): Receive {
   return async function receive(request) {
-    const trace = startTrace(request.remoteAddress);
+    const trace = startTrace(request);
     let body: Body | null = null;
     try {
       trace.step('read');
@@ -112,7 +113,6 @@ export function createReceive(o: ReceiveOptions): Receive {
   /** The shortcut: bytes that were answered before. Most retries are (facts §2.1). */
   async function recogniseBytes(incoming: IncomingRequest, body: Body, trace: Trace): Promise<Outcome | null> {
     if (body.digest === null) return null;
-    trace.bytes = body.whole.length;
     const request = await o.store.findRequest(body.digest, o.now());
     const [certificate] = request?.signer.chain ?? [];
     // Trust may have been withdrawn since; the long way then says what is wrong with it.
@@ -135,7 +135,10 @@ export function createReceive(o: ReceiveOptions): Receive {
   async function travel(request: IncomingRequest, body: Body, trace: Trace): Promise<Outcome> {
     const packaging = await unpack(body, request.contentType, o.limits);
     const document = readEnvelope(packaging, trace);
-    if (isPostedSignal(document.root)) return { answer: NOTHING, decision: 'signal' };
+    if (isPostedSignal(document.root)) {
+      trace.signals = postedSignals(document.root);
+      return { answer: NOTHING, decision: 'signal' };
+    }
     trace.step('authenticate');
     const envelope = await authenticate(document, trace);
     request.authenticated?.();
@@ -297,18 +300,22 @@ export function createReceive(o: ReceiveOptions): Receive {
   async function refuse(error: unknown, trace: Trace): Promise<Answer> {
     const incident = randomUUID();
     if (error instanceof StoreError && error.code === 'fatal') o.onFatal(error);
-    const refusal = toRefusal(error, trace.envelopeRead);
+    let refusal = toRefusal(error, trace.envelopeRead);
     const reference = trace.messageId ?? trace.claimedMessageId;
-    try {
-      if (refusal instanceof As4Error) {
+    if (refusal instanceof As4Error) {
+      const { code, reason } = refusal;
+      try {
         const answer = await errorAnswer(refusal, reference, o);
-        report(trace, { decision: 'refused', code: refusal.code, reason: refusal.reason }, refusal, incident);
-        remember(refusal, refusal.code, trace);
+        report(trace, { decision: 'refused', code, reason }, refusal, incident);
+        remember(refusal, code, trace);
         return answer;
+      } catch (cause) {
+        const text = `The error signal ${code} (${reason}) could not be made.`;
+        refusal = new TransportRefusal(500, 'The receiver failed.', {
+          reason: 'unsigned',
+          cause: new Error(text, { cause }),
+        });
       }
-    } catch (cause) {
-      o.log.error({ err: cause, incident }, 'an error signal could not be made');
-      return textAnswer(new TransportRefusal(500, 'The receiver failed.', { reason: 'internal' }), incident);
     }
     const decision = refusal.status === 503 ? 'try again' : refusal.status === 500 ? 'failed' : 'refused';
     report(trace, { decision, code: null, reason: refusal.reason }, refusal, incident);
@@ -341,12 +348,13 @@ export function createReceive(o: ReceiveOptions): Receive {
   ): void {
     const total = trace.end();
     o.observe({ ...seen, steps: trace.steps });
-    const { messageId, sender, bytes, remoteAddress, steps, warnings } = trace;
+    const { messageId, sender, signals, bytes, remoteAddress, steps, warnings } = trace;
     const line = {
       messageId: messageId ?? undefined,
       claimedMessageId: messageId === null ? (trace.claimedMessageId ?? undefined) : undefined,
       sender: sender ?? undefined,
       ...seen,
+      signals: signals ?? undefined,
       state: STATE_AFTER[seen.decision],
       bytes,
       remoteAddress,

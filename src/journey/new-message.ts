@@ -113,12 +113,15 @@ function routing(message: UserMessage, sbd: BusinessDocument | null): Routing {
   };
 }
 
-function secondLayerKeys({ sbd, envelope, message }: MessageFacts, policy: AppliedPolicy): InterchangeKey[] {
+function secondLayerKeys(
+  { sbd, envelope, message, contentDigest }: MessageFacts,
+  policy: AppliedPolicy,
+): InterchangeKey[] {
   if (sbd === null) return [];
   const facts = {
     senderAp: envelope.signer.commonName,
     originalSender: routingOf(message).sender,
-    documentDigest: sbd.document.sha256,
+    contentDigest,
   };
   return interchangeKeys(facts, sbd.interchanges, sbd.header, policy.decision.values);
 }

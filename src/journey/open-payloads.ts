@@ -6,6 +6,7 @@ import type { Spool, SpoolSink } from '../spool.ts';
 import { type ContentKeys, unwrapKeys } from '../wss/content-keys.ts';
 import { type OpenedPart, type OpenOptions, openBuffer, openPart } from '../wss/open.ts';
 import type { VerifiedEnvelope, VerifiedReference } from '../wss/verify.ts';
+import { printable } from './printable.ts';
 import type { AnyPart, Packaging } from './read-body.ts';
 
 /** One payload as its sender signed it: decrypted, verified, still compressed. */
@@ -54,7 +55,9 @@ export async function openPayloads(
     for await (const mime of packaging.parts) {
       const part = partOf(mime, parts);
       if (part === null) {
-        warnings.push(`A MIME part that no PartInfo names was thrown away (Content-ID ${mime.contentId ?? 'absent'})`);
+        warnings.push(
+          `A MIME part that no PartInfo names was thrown away (Content-ID ${mime.contentId === null ? 'absent' : printable(mime.contentId)})`,
+        );
         continue;
       }
       if (opened.has(part)) throw ambiguous(part);

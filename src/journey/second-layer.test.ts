@@ -49,6 +49,18 @@ describe('the second layer, end to end', () => {
     expect(await states()).toEqual(['delivered', 'suppressed', 'delivered']);
   });
 
+  test('the same SBDH instance and document with another further payload, or to somebody else, is not suppressed', async () => {
+    receiver = await startReceiver();
+    const first = await sender.message({ further: [Buffer.from('drawing A')] });
+    await receipted(first);
+    await receipted(await sender.message({ sbd: first.sbd, further: [Buffer.from('drawing B')] }));
+    const elsewhere = Buffer.from(first.sbd.toString().replaceAll('0208:9876543210', '0208:1111111111'));
+    await receipted(await sender.message({ sbd: elsewhere, finalRecipient: '0208:1111111111' }));
+    await receipted(await sender.message({ sbd: first.sbd, further: [Buffer.from('drawing A')] }));
+    expect(await receiver.inbox()).toHaveLength(1);
+    expect(await states()).toEqual(['delivered', 'review', 'review', 'suppressed']);
+  });
+
   test('a counter that began anew is delivered with a warning; a reference used twice waits for an operator', async () => {
     receiver = await startReceiver();
     await receipted(await sender.message({ sbd: order('1', 'PO-1') }));

@@ -1,4 +1,6 @@
 import { performance } from 'node:perf_hooks';
+import type { IncomingRequest } from '../exchange.ts';
+import type { PostedSignal } from './posted-signal.ts';
 
 /** What the one log line of a message says; filled as the journey learns it. No payload content, no key, no header dump. */
 export interface Trace {
@@ -10,7 +12,10 @@ export interface Trace {
   /** Authenticated: subject CN of the signer. */
   sender: string | null;
   fingerprint: string | null;
-  bytes: number;
+  /** What was posted when it was no UserMessage. */
+  signals: readonly PostedSignal[] | null;
+  /** Octets of the body received so far. */
+  readonly bytes: number;
   readonly warnings: string[];
   readonly remoteAddress: string;
   readonly steps: Record<string, number>;
@@ -20,7 +25,7 @@ export interface Trace {
   end(): number;
 }
 
-export function startTrace(remoteAddress: string): Trace {
+export function startTrace({ body, remoteAddress }: IncomingRequest): Trace {
   const steps: Record<string, number> = {};
   const begin = performance.now();
   let since = begin;
@@ -37,7 +42,10 @@ export function startTrace(remoteAddress: string): Trace {
     envelopeRead: false,
     sender: null,
     fingerprint: null,
-    bytes: 0,
+    signals: null,
+    get bytes() {
+      return body.bytes ?? 0;
+    },
     warnings: [],
     remoteAddress,
     steps,
