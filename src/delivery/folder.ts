@@ -3,7 +3,6 @@ import {
   chownSync,
   closeSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -11,10 +10,10 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { makeDirectory, syncDirectory } from '../store/durable-directory.ts';
 import { DeliveryError } from './delivery-error.ts';
 import { sameFileSystem } from './file-systems.ts';
-import { syncDirectory } from './fs-sync.ts';
 import { inboxMarker, type Marker, markerText, readMarker, stagingMarker, writeMarkers } from './markers.ts';
 import { isDirectoryName } from './names.ts';
 import type { FolderState, MarkerIds, RenameOutcome, WorkerSettings } from './protocol.ts';
@@ -57,9 +56,7 @@ export class Folder {
 
   /** Makes the folders where they are missing, and both markers. */
   mark(ids: MarkerIds, highest: number): void {
-    for (const folder of [this.#o.staging, this.#o.inbox]) {
-      if (mkdirSync(folder, { recursive: true }) !== undefined) syncDirectory(dirname(folder));
-    }
+    for (const folder of [this.#o.staging, this.#o.inbox]) makeDirectory(folder);
     this.permit();
     writeMarkers(this.#o, ids, highest);
   }

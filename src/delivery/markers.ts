@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncDirectory, writeAll } from './fs-sync.ts';
+import { syncDirectory } from '../store/durable-directory.ts';
+import { writeAll } from './write-all.ts';
 
 /** Name of the marker file in the inbox. Pollers ignore names that begin with a dot. */
 export const inboxMarker = '.quittance-inbox.json';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fchmodSync, fchownSync, fdatasyncSync, openSync, renameSync } from 'node:fs';
-import { writeAll } from './fs-sync.ts';
+import { writeAll } from './write-all.ts';
 
 /** Bytes that are gathered before they are written: nearly every file is one write. */
 const gather = 256 * 1024;

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Checkpoint, crashAt } from '../checkpoint.ts';
+import { syncDirectory } from '../store/durable-directory.ts';
 import { DeliveryError } from './delivery-error.ts';
 import { Folder } from './folder.ts';
-import { syncDirectory } from './fs-sync.ts';
 import { writeMarker } from './markers.ts';
 import type { Operation, Operations, StageOutcome, WorkerReply, WorkerSettings } from './protocol.ts';
 import { type StageOptions, stage } from './stage.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectory } from './durable-directory.ts';
 
 /** Files that no row names are only called orphans at this age: a younger one may belong to a commit under way. */
 const orphanAgeMs = 24 * 3_600_000;
@@ -17,7 +18,7 @@ export class ContentFiles {
   }
 
   static async open(directory: string): Promise<ContentFiles> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory, 0o700);
     return new ContentFiles(directory);
   }
 

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { SystemClock } from './clock-guard.ts';
 import { ClockKeeper } from './clock-keeper.ts';
 import { ContentFiles } from './content-files.ts';
+import { makeDirectory } from './durable-directory.ts';
 import type { AuditHash } from './operator-types.ts';
 import type { PurgeCounts, PurgeLimits } from './protocol.ts';
 import { RefusalWriter } from './refusal-writer.ts';
@@ -50,7 +50,7 @@ const backgroundLimit = 5000;
  */
 export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
   const path = resolve(o.url.replace(/^sqlite:/, ''));
-  await mkdir(dirname(path), { recursive: true });
+  makeDirectory(dirname(path));
   const files = await ContentFiles.open(o.contentDir ?? `${path}.content`);
   const queue = await WorkerQueue.start(
     {
