@@ -6,7 +6,7 @@ const UNB = "UNB+UNOC:3+A:14+B:ZZ+261130:0915+R1'";
 const FACTS: KeyFacts = {
   senderAp: 'POP000001',
   originalSender: { scheme: 'iso6523-actorid-upis', value: '0088:Acme' },
-  documentDigest: Buffer.from('document'),
+  contentDigest: Buffer.from('content'),
 };
 const SBDH = { sender: { scheme: 'iso6523-actorid-upis', value: '0088:ACME' }, instanceIdentifier: 'uuid-1' };
 
@@ -21,14 +21,14 @@ const keys = (
   interchangeKey: 'reference' | 'reference+sender' | 'reference+sender+content' = 'reference+sender',
 ) => interchangeKeys(FACTS, find(payload), SBDH, { interchangeKey });
 
-it('gives the InstanceIdentifier with the digest of the business document, whatever the rule', () => {
+it('gives the InstanceIdentifier with the digest of the whole message, whatever the rule', () => {
   for (const by of ['reference', 'reference+sender', 'reference+sender+content'] as const) {
     expect(keys('', by)).toEqual([
       {
         layer: 'sbdh',
         scope: '["POP000001","iso6523-actorid-upis","0088:acme"]',
         key: 'uuid-1',
-        contentDigest: FACTS.documentDigest,
+        contentDigest: FACTS.contentDigest,
         dateTime: null,
         label: "InstanceIdentifier 'uuid-1'",
       },

@@ -10,7 +10,7 @@ export interface InterchangeKey {
   /** Who signed and who is named as sender: no partner can block another's references. */
   readonly scope: string;
   readonly key: string;
-  /** SHA-256 of the interchange; for `sbdh` of the business document. */
+  /** SHA-256 of the interchange; for `sbdh` of the whole message: routing, document and further payloads. */
   readonly contentDigest: Buffer;
   /** S004 or ISA09/10 as written; null when there is none, and for `sbdh`: then another content is always a conflict. */
   readonly dateTime: string | null;
@@ -23,8 +23,8 @@ export interface KeyFacts {
   readonly senderAp: string;
   /** Of the ebMS header; used where the SBDH names no sender, which only the mode `report` lets pass. */
   readonly originalSender: Identifier;
-  /** SHA-256 of the business document, `Sbd.document.sha256`. */
-  readonly documentDigest: Buffer;
+  /** Of the whole message: the same document to somebody else, or beside another payload, is another content. */
+  readonly contentDigest: Buffer;
 }
 
 /**
@@ -50,7 +50,7 @@ export function interchangeKeys(
       layer: 'sbdh',
       scope,
       key: sbdh.instanceIdentifier,
-      contentDigest: facts.documentDigest,
+      contentDigest: facts.contentDigest,
       dateTime: null,
       label: `InstanceIdentifier ${quote(sbdh.instanceIdentifier)}`,
     });

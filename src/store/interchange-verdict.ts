@@ -71,7 +71,13 @@ export function decideInterchanges(keys: readonly JudgedKey[], rules: VerdictRul
   if (sameInstance) return verdict('suppress', sameInstance, []);
   const repeats = of('repeat', inside);
   const [repeat] = repeats;
-  if (repeat && repeats.length === inside.length) return verdict('suppress', repeat, []);
+  if (repeat && repeats.length === inside.length) {
+    const [otherwise] = of('conflict', sbdh);
+    if (!otherwise || rules.onConflict === 'suppress') return verdict('suppress', repeat, []);
+    // The very instance that was received, and yet not the same: to somebody else, or with something beside it.
+    const what = `${otherwise.label} was received before${named(otherwise)} with other content`;
+    return verdict('review', otherwise, [what, ...repeats.map(came)]);
+  }
   if (repeat) {
     const fresh = inside.filter((k) => k.verdict !== 'repeat').map((k) => k.label);
     return verdict('review', repeat, [...repeats.map(came), `not received before: ${fresh.join(', ')}`]);

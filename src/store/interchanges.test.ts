@@ -133,6 +133,22 @@ describe('the second layer', () => {
     expect(await store.accept(sameInstance)).toMatchObject({ kind: 'accepted', decision: 'review' });
   });
 
+  test('a known interchange under an SBDH instance that is known with other content waits, unless the rule suppresses', async () => {
+    const store = await fixture.open();
+    await store.accept(order('m1', [interchange('1', 'a')]));
+    const keys = [instanceKey('m1', { content: 'to somebody else' }), interchange('1', 'a')];
+    const again = (id: string, onConflict: Interchanges['onConflict']) =>
+      store.accept(sampleMessage(id, { interchanges: { keys, onConflict, replacePending: false } }));
+    expect(await again('m2', 'suppress')).toMatchObject({ kind: 'suppressed' });
+    expect(await again('m3', 'allow')).toMatchObject({
+      decision: 'review',
+      warnings: [
+        'SBDH instance m1 was received before in message m1 with other content',
+        'interchange 1 was received before in message m1',
+      ],
+    });
+  });
+
   test('no partner blocks the references of another', async () => {
     const store = await fixture.open();
     const key = interchange('4711', 'a');

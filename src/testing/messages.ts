@@ -29,6 +29,8 @@ export interface TestMessageOptions {
   readonly timestamp?: Date;
   /** Binary parts after the StandardBusinessDocument, sent as they are. */
   readonly further?: readonly Buffer[];
+  /** In the header; the SBD names its own. */
+  readonly finalRecipient?: string;
 }
 
 const DOCUMENT_TYPE =
@@ -73,7 +75,12 @@ export class TestSender {
       timestamp: o.timestamp ?? new Date(),
       from: this.#signer.certificate.commonName ?? '',
       to: this.#receiver.commonName ?? '',
-      business: { process: PROCESS, documentType: DOCUMENT_TYPE, originalSender: SENDER, finalRecipient: RECEIVER },
+      business: {
+        process: PROCESS,
+        documentType: DOCUMENT_TYPE,
+        originalSender: SENDER,
+        finalRecipient: o.finalRecipient ?? RECEIVER,
+      },
       part: { href: `cid:${main.cid}`, compressed },
     }).replace('</eb:PayloadInfo>', `${further.map(partInfo).join('')}</eb:PayloadInfo>`);
     const { envelope, parts } = await secureMessage({

@@ -224,7 +224,10 @@ function decide(
   const all = (verdict: Verdict['verdict']) => inside.every((v) => v.verdict === verdict);
   const some = (verdict: Verdict['verdict'], among = verdicts) => among.some((v) => v.verdict === verdict);
   if (verdicts.some((v) => v.key.layer === 'sbdh' && v.verdict === 'repeat')) return 'suppress';
-  if (some('repeat', inside)) return all('repeat') ? 'suppress' : 'review';
+  if (some('repeat', inside)) {
+    const otherwise = verdicts.some((v) => v.key.layer === 'sbdh' && v.verdict === 'conflict');
+    return all('repeat') && (!otherwise || onConflict === 'suppress') ? 'suppress' : 'review';
+  }
   if (replaces) return 'replace';
   if (!some('conflict')) return 'allow';
   return onConflict === 'suppress' && !all('conflict') ? 'review' : onConflict;
