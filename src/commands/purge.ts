@@ -1,7 +1,8 @@
 import { loadConfig } from '../config/load.ts';
+import type { Store } from '../store/types.ts';
 import { type Account, actorOf } from './actor.ts';
 import { CommandError, type ExitCode, type Io } from './io.ts';
-import { withStore } from './with-store.ts';
+import { longestWindow, withStore } from './with-store.ts';
 
 export interface PurgeOptions extends Account {
   readonly config: string | null;
@@ -23,7 +24,8 @@ export async function purge(o: PurgeOptions, io: Io): Promise<ExitCode> {
   const { config } = await loadConfig({ file: o.config, env: io.env, cwd: io.cwd });
   if (!o.json)
     io.err(o.dryRun ? 'Looking for what has expired…' : 'Removing what has expired; the receiver may go on working…');
-  const report = await withStore(config, async (store) => {
+  const window = await longestWindow(config);
+  const work = async (store: Store) => {
     const now = Date.now();
     if (actor !== null) await store.clockIsRight(actor, now);
     return store.purge({
@@ -33,7 +35,8 @@ export async function purge(o: PurgeOptions, io: Io): Promise<ExitCode> {
       auditRetention: config.retention.audit,
       dryRun: o.dryRun,
     });
-  });
+  };
+  const report = await withStore(config, work, window);
   if (o.json) io.out(JSON.stringify({ dryRun: o.dryRun, ...report }));
   else {
     io.out(

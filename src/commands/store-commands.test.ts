@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -138,6 +138,23 @@ test('purge with --dry-run says what would go and removes nothing; without, the 
   const left = io();
   await listMessages({ config: null, json: true, limit: 10 }, left.io);
   expect(JSON.parse(left.out.join(''))).toEqual([expect.objectContaining({ messageId: 'new@x' })]);
+});
+
+test('purge keeps what any rule would still remember: a rule that was lengthened since holds for it, too', async () => {
+  const store = await openSqliteStore({ url: `sqlite:${join(cwd, 'rules.db')}` });
+  await store.accept(message('accepted for 90 days', Date.now() - 100 * DAY));
+  await store.close();
+  const rules = (window: string) => writeFileSync(join(cwd, 'rules.toml'), `[[rule]]\nwindow = "${window}"\n`);
+  const keysThatGo = async () => {
+    const { out, io: to } = io('rules.db');
+    const env = { ...to.env, QUITTANCE_DUPLICATES__POLICY: join(cwd, 'rules.toml') };
+    await purge({ config: null, json: true, dryRun: true }, { ...to, env });
+    return (JSON.parse(out.join('')) as { keys: number }).keys;
+  };
+  rules('365d');
+  expect(await keysThatGo()).toBe(0);
+  rules('90d');
+  expect(await keysThatGo()).toBe(1);
 });
 
 test('evidence of what no envelope can be read of is refused without a half-written directory', async () => {
