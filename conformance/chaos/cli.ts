@@ -1,0 +1,72 @@
+import { startQuittance } from '../target/quittance.ts';
+import { CHAOS_USAGE, readChaosOptions } from './options.ts';
+import { type ChaosResult, chaos } from './run.ts';
+
+/** So many sentences about what is wrong are enough to begin with. */
+const SHOWN = 30;
+/** Seconds that a run may take beyond those that it was told, before it is given up. */
+const GRACE = 240;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  let options: ReturnType<typeof readChaosOptions>;
+  try {
+    options = readChaosOptions(args);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nSee npm run chaos -- --help\n`);
+    return 2;
+  }
+  if (options === 'help') {
+    process.stdout.write(CHAOS_USAGE);
+    return 0;
+  }
+  const { seconds, seed } = options;
+  process.stdout.write(`chaos for ${seconds} s with --seed ${seed}\n`);
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  const target = await startQuittance();
+  const started = performance.now();
+  try {
+    const result = await within(seconds + GRACE, chaos({ seconds, seed, target, signal: interrupted.signal }));
+    const took = (performance.now() - started) / 1000;
+    process.stdout.write(report(result, took));
+    if (result.wrong.length > 0)
+      process.stdout.write(`\nAgain with: npm run chaos -- --seconds ${seconds} --seed ${seed}\n`);
+    return result.wrong.length === 0 ? 0 : 1;
+  } finally {
+    await target.stop();
+  }
+}
+
+function report(result: ChaosResult, seconds: number): string {
+  const { counts, happened, wrong } = result;
+  const lines = [
+    `messages    ${result.messages} (${result.pending} given up without a receipt), ${counts.rebuilt} rebuilt, ${counts.encryptedAgain} encrypted again`,
+    `attempts    ${counts.attempts}: ${counts.receipts} receipts, ${counts.broken} without an answer, ${counts.refused} refused`,
+    `cuts        ${happened.drop + happened.truncate} (${happened.drop} dropped, ${happened.truncate} truncated), ${happened.delay} delays`,
+    `duplicates  ${happened.duplicate} by the network, ${counts.overheard} of them with a receipt`,
+    `kills       ${result.kills}`,
+    `folder      ${result.delivered} messages`,
+    `seconds     ${seconds.toFixed(1)}`,
+    ...[...result.refusals].map(([why, times]) => `refused     ${times} times: ${why.slice(0, 160)}`),
+    wrong.length === 0 ? 'The balance is right.' : `THE BALANCE IS WRONG in ${wrong.length} points:`,
+    ...wrong.slice(0, SHOWN).map((each) => `  ${each}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+async function within<T>(seconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`the run did not come to its end ${seconds} s after it began`)),
+      seconds * 1000,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

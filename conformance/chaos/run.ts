@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Target } from '../target/target.ts';
+import { balance } from './balance.ts';
+import { type FaultKind, randomFaults } from './fault.ts';
+import { FaultyProxy } from './faulty-proxy.ts';
+import { readFolder } from './folder.ts';
+import { kills } from './kills.ts';
+import { seeded } from './seeded.ts';
+import { Senders } from './senders.ts';
+
+export interface ChaosOptions {
+  readonly seconds: number;
+  readonly seed: number;
+  readonly target: Target;
+  /** Ends the chaos early; the balance is drawn all the same. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ChaosResult {
+  readonly messages: number;
+  /** Messages whose sender holds none, having given up. */
+  readonly pending: number;
+  readonly delivered: number;
+  readonly counts: Senders['counts'];
+  readonly refusals: ReadonlyMap<string, number>;
+  readonly happened: Readonly<Record<FaultKind, number>>;
+  readonly kills: number;
+  /** Empty when the balance is right. */
+  readonly wrong: readonly string[];
+}
+
+const SENDERS = 8;
+/** ms for deliveries to come to rest at the end. */
+const REST = 20_000;
+
+/** Lets senders, cuts and kills loose on a receiver, then draws the balance. What is decided by chance follows from the seed; when it meets what does not. */
+export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Promise<ChaosResult> {
+  const { inbox } = target;
+  if (inbox === null || target.restart === null)
+    throw new Error('Without its folder and a way to restart it a receiver cannot be judged.');
+  const [faults, moments, ...randoms] = Array.from({ length: SENDERS + 2 }, (_, i) => seeded(seed * 64 + i));
+  if (faults === undefined || moments === undefined) throw new Error('no chance');
+  const proxy = await FaultyProxy.open(target.url, {
+    faults: () => randomFaults(faults),
+    overheard: (octets) => senders.overhear(octets),
+  });
+  const senders = new Senders({ target, url: proxy.url, randoms });
+  try {
+    const end = AbortSignal.any([AbortSignal.timeout(seconds * 1000), ...(signal === undefined ? [] : [signal])]);
+    const killing = kills(target, proxy, moments, end).finally(() => senders.stop());
+    const [killed] = await Promise.all([killing, senders.run()]);
+    await senders.settle(target.url);
+    const wrong = [...senders.faults, ...(await atRest(senders, inbox.directory))];
+    return {
+      messages: senders.accounts.length,
+      pending: senders.accounts.filter(({ pending }) => pending).length,
+      delivered: readFolder(inbox.directory).length,
+      counts: senders.counts,
+      refusals: senders.refusals,
+      happened: proxy.happened,
+      kills: killed,
+      wrong,
+    };
+  } finally {
+    senders.stop();
+    await proxy.close();
+  }
+}
+
+/** The balance once nothing more is on its way: when it is right, and still is a moment later, or when patience ends. */
+async function atRest(senders: Senders, folder: string): Promise<string[]> {
+  for (const end = Date.now() + REST; ; ) {
+    const before = balance(senders.accounts, readFolder(folder));
+    await sleep(before.length === 0 ? 1_500 : 500);
+    const after = balance(senders.accounts, readFolder(folder));
+    if (Date.now() > end || (before.length === 0 && after.length === 0)) return after;
+  }
+}
