@@ -251,11 +251,26 @@ async function health(s: HealthSources): Promise<Health> {
   for (const { what, since } of s.store.degraded()) degraded.push({ what, since: iso(since) });
   const rules = s.policy.degraded();
   if (rules !== null) degraded.push({ what: rules, since: iso(s.now()) });
-  const counts = await s.store.counts();
-  degraded.push(...reviewConcerns(await waitingReviews(s.store), s.review, s.now()));
-  for (const state of ['unknown', 'undeliverable'] as const) {
-    if (counts[state] > 0)
-      degraded.push({ what: `${counts[state]} hand-overs in state ${state}`, since: iso(s.now()) });
+  const stored = await storedConcerns(s);
+  degraded.push(...stored.degraded);
+  const ready = stored.answers && low === null && s.serviced?.ready() !== false && s.revocation.decides(s.now());
+  return { ready, degraded };
+}
+
+/** What the store knows of; one that cannot be asked takes no message either. */
+async function storedConcerns(s: HealthSources): Promise<{ answers: boolean; degraded: Degradation[] }> {
+  const since = new Date(s.now()).toISOString();
+  try {
+    const [counts, reviews] = await Promise.all([s.store.counts(), waitingReviews(s.store)]);
+    const stuck = (['unknown', 'undeliverable'] as const).filter((state) => counts[state] > 0);
+    const degraded = [
+      ...reviewConcerns(reviews, s.review, s.now()),
+      ...stuck.map((state) => ({ what: `${counts[state]} hand-overs in state ${state}`, since })),
+    ];
+    return { answers: true, degraded };
+  } catch (error) {
+    // A reader of the database, not a sender: the reason helps it, and holds nothing of a message.
+    const reason = error instanceof Error ? error.message : String(error);
+    return { answers: false, degraded: [{ what: `the store does not answer: ${reason}`, since }] };
   }
-  return { ready: low === null && s.serviced?.ready() !== false && s.revocation.decides(s.now()), degraded };
 }

@@ -78,11 +78,19 @@ describe('health', () => {
     expect(not.body).toEqual({ status: 'unavailable', degraded });
   });
 
-  it('that cannot be told is an incident', async () => {
-    const answer = await request(app({ health: () => Promise.reject(new Error('x')) }))
+  it('that cannot be told is 503 with an incident id that the log knows', async () => {
+    const logged: object[] = [];
+    const err = new Error('secret');
+    const log = { warn: () => {}, error: (details: object) => logged.push(details) };
+    const answer = await request(app({ health: () => Promise.reject(err), log }))
       .get('/health/ready')
-      .expect(500);
-    expect(answer.text).toContain('incident id');
+      .expect(503);
+    expect(answer.body).toMatchObject({
+      status: 'unavailable',
+      degraded: [{ what: expect.stringContaining('incident id') }],
+    });
+    expect(answer.text).not.toContain('secret');
+    expect(logged).toEqual([{ incident: 'id', err }]);
   });
 
   it('is read, not written', async () => {

@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { type Answer, plainText } from '../exchange.ts';
 import type { AppOptions, AppState } from './app-options.ts';
+import type { Health } from './health.ts';
 import { messageRoute } from './message-route.ts';
 import { createSending } from './sending.ts';
 
@@ -29,6 +30,14 @@ export function createApp(options: AppOptions, state: AppState): Express {
     };
   }
 
+  /** Whoever routes messages by it must not take a fault here for one that passes. */
+  function unknownHealth(error: unknown): Health {
+    const id = options.newId();
+    options.log.error({ incident: id, err: error }, 'health cannot be told');
+    const since = new Date().toISOString();
+    return { ready: false, degraded: [{ what: `its state cannot be told; incident ${id}`, since }] };
+  }
+
   function notAllowed(request: Request, response: Response, allow: string): Promise<void> {
     return send(request, response, plainText(405, `Only ${allow}.`), { headers: { Allow: allow } });
   }
@@ -47,7 +56,7 @@ export function createApp(options: AppOptions, state: AppState): Express {
   app.all(
     '/health/ready',
     reading(async () => {
-      const { ready, degraded } = await options.health();
+      const { ready, degraded } = await options.health().catch(unknownHealth);
       if (gate.stopping) return jsonAnswer(503, { status: 'stopping', degraded });
       return jsonAnswer(ready ? 200 : 503, { status: ready ? 'ready' : 'unavailable', degraded });
     }),
