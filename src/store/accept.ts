@@ -92,7 +92,15 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
 
   return (m: WireMessage, blob: BlobAt, expired: number | null): WireOutcome => {
     const stale = m.purpose !== 'test' && isStale(m.ebTimestamp, m.now, m);
-    if (stale && m.staleTimestamp === 'refuse') return { kind: 'stale' };
+    if (stale && m.staleTimestamp === 'refuse') {
+      audit.decide({
+        ...evidenceOf(m, blob),
+        decision: 'stale',
+        message: null,
+        windowExpires: m.ebTimestamp + m.window,
+      });
+      return { kind: 'stale' };
+    }
     const waits = m.purpose === 'review' || (stale && m.staleTimestamp === 'review');
     const second = interchanges.judge(m, blob, !waits);
     const outsideWindow = expired !== null || second.outsideWindow;

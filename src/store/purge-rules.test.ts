@@ -45,6 +45,15 @@ describe('purge', () => {
     expect(await store.accept(sampleMessage('m1', old))).toMatchObject(outcome);
     const rows = staleTimestamp === 'refuse' ? 0 : 1;
     expect(fixture.value('SELECT count(*) FROM message')).toBe(rows);
+    // Refused, it leaves nothing but the decision.
+    if (staleTimestamp === 'refuse') {
+      expect(fixture.rows('SELECT * FROM decision')).toMatchObject([
+        {
+          ...{ decision: 'stale', message: null, sender: 'POP000001', message_id: 'm1', layer: 'message', key: 'm1' },
+          ...{ rule: 'default', policy_version: '1', window_expires: noon + 90 * day, remote_address: '192.0.2.1' },
+        },
+      ]);
+    }
     // A ping delivers nothing, so nothing can be replayed with it.
     expect(await store.accept(sampleMessage('p', { ...old, purpose: 'test' }))).toMatchObject({ kind: 'accepted' });
   });
