@@ -111,9 +111,10 @@ export class Batches {
     if (losers.length > 0) await files.run('discard', { directories: losers.map((job) => job.directory) });
     checkpoint('handing-over');
     if (winners.length > 0) {
-      const outcomes = await files.run('handOver', { directories: winners.map((job) => job.directory) });
+      const renames = await files.run('handOver', { directories: winners.map((job) => job.directory) });
       const rows = winners.map((job) => job.handOver);
-      const lost = await settleRenames(rows, outcomes, [], { outbox, now });
+      const lost = await settleRenames(rows, renames, [], { outbox, now });
+      if (renames.unsynced !== null) throw new DeliveryError('trouble', renames.unsynced);
       if (lost > 0) log.error({ lost }, 'staged directories vanished before they were handed over: unknown');
       log.info({ delivered: winners.length - lost, last: winners.at(-1)?.directory }, 'delivered');
     }

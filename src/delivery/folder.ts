@@ -16,7 +16,15 @@ import { DeliveryError } from './delivery-error.ts';
 import { sameFileSystem } from './file-systems.ts';
 import { inboxMarker, type Marker, markerText, readMarker, stagingMarker, writeMarkers } from './markers.ts';
 import { isDirectoryName } from './names.ts';
-import type { FolderState, MarkerIds, RenameOutcome, WorkerSettings } from './protocol.ts';
+import type {
+  FolderState,
+  MarkerIds,
+  Operations,
+  RenameOutcome,
+  Renames,
+  Unsynced,
+  WorkerSettings,
+} from './protocol.ts';
 
 const probe = '.quittance-probe';
 
@@ -71,8 +79,8 @@ export class Folder {
   }
 
   /** What a crash left in staging goes, but for `keep`; the names of those that are there are the answer. */
-  prepare(keep: readonly string[]): readonly string[] {
-    const { inbox, staging } = this.#o;
+  prepare(keep: readonly string[]): Operations['prepare']['answer'] {
+    const { staging } = this.#o;
     this.permit();
     this.#proveRename();
     const wanted = new Set(keep);
@@ -82,9 +90,22 @@ export class Folder {
       else if (isDirectoryName(name)) rmSync(join(staging, name), { recursive: true, force: true });
     }
     // Also makes the renames of the process before us durable, before anyone calls them delivered.
-    syncDirectory(inbox);
-    syncDirectory(staging);
-    return found;
+    return { found, unsynced: this.#syncRenames() };
+  }
+
+  /** Only what fsync itself says is about the renames: a folder that cannot be opened is thrown, and asked again. */
+  #syncRenames(): Unsynced {
+    for (const folder of [this.#o.inbox, this.#o.staging]) {
+      try {
+        syncDirectory(folder);
+      } catch (error) {
+        if (!(error instanceof Error && 'syscall' in error && error.syscall === 'fsync')) throw error;
+        const fate =
+          'whether what was just handed over will stay is unknown; look at the kernel log, then at the reviews';
+        return `${folder} could not be written through to the disk (${error.message}): ${fate}`;
+      }
+    }
+    return null;
   }
 
   /** st_dev alone does not tell a bind mount: only a rename shows that renames work. */
@@ -120,16 +141,14 @@ export class Folder {
     for (const name of directories) rmSync(join(this.#o.staging, name), { recursive: true, force: true });
   }
 
-  /** Renames and makes that durable. Throws the folder's own troubles half-way; reconciliation sees what was done. */
-  handOver(directories: readonly string[], renamed: () => void): RenameOutcome[] {
+  /** Renames, and asks the disk to make that durable. Throws the folder's own troubles half-way; reconciliation sees what was done. */
+  handOver(directories: readonly string[], renamed: () => void): Renames {
     const outcomes = directories.map((name) => {
       const outcome = this.#rename(name);
       if (outcome === 'renamed') renamed();
       return outcome;
     });
-    syncDirectory(this.#o.inbox);
-    syncDirectory(this.#o.staging);
-    return outcomes;
+    return { outcomes, unsynced: this.#syncRenames() };
   }
 
   #rename(name: string): RenameOutcome {

@@ -29,6 +29,17 @@ export interface StageOutcome {
 /** `missing`: the staged directory vanished before the rename. `occupied`: the inbox has something of that name already. */
 export type RenameOutcome = 'renamed' | 'missing' | 'occupied';
 
+/**
+ * A sentence when the disk refused to make renames durable, null when they are. Asking again proves nothing: the kernel reports a failed
+ * write once and may have dropped it.
+ */
+export type Unsynced = string | null;
+
+export interface Renames {
+  readonly outcomes: readonly RenameOutcome[];
+  readonly unsynced: Unsynced;
+}
+
 /** Requests to the worker and what it answers; one at a time. */
 export interface Operations {
   /** `known`: the database's highest hand-over number, for what the operator is told. */
@@ -37,8 +48,14 @@ export interface Operations {
     readonly answer: FolderState;
   };
   mark: { readonly request: { readonly ids: MarkerIds; readonly highest: number }; readonly answer: null };
-  /** Checks that a rename works, removes what a crash left in staging and names the directories of `keep` that are there. */
-  prepare: { readonly request: { readonly keep: readonly string[] }; readonly answer: readonly string[] };
+  /**
+   * Checks that a rename works, removes what a crash left in staging and names the directories of `keep` that are there. `unsynced` is
+   * about the renames of the process before.
+   */
+  prepare: {
+    readonly request: { readonly keep: readonly string[] };
+    readonly answer: { readonly found: readonly string[]; readonly unsynced: Unsynced };
+  };
   /** Complete and fsynced, and the marker in staging says `highest`, when answered. */
   stage: {
     readonly request: { readonly ids: MarkerIds; readonly highest: number; readonly jobs: readonly StageJob[] };
@@ -47,7 +64,7 @@ export interface Operations {
   discard: { readonly request: { readonly directories: readonly string[] }; readonly answer: null };
   handOver: {
     readonly request: { readonly directories: readonly string[] };
-    readonly answer: readonly RenameOutcome[];
+    readonly answer: Renames;
   };
 }
 export type Operation = keyof Operations;

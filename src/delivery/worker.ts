@@ -37,8 +37,8 @@ function handlersFor(settings: WorkerSettings, checkpoint: Checkpoint): Handlers
       const outcomes: StageOutcome[] = [];
       for (const job of jobs) outcomes.push(await stageOrExplain(job, folder, options));
       if (highest !== marked) writeMarker(staging, 'staging', { id: ids.staging, highest });
-      marked = highest;
       syncDirectory(staging);
+      marked = highest;
       // Again: the inbox may have been unmounted while the batch was written, and from here on the batch counts as handed over.
       folder.confirm(ids, 'inbox');
       checkpoint('staged');
