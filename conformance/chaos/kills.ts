@@ -2,17 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Target } from '../target/target.ts';
 import type { FaultyProxy } from './faulty-proxy.ts';
 
+export interface KillsOptions {
+  readonly target: Target;
+  readonly proxy: FaultyProxy;
+  readonly random: () => number;
+  /** How many receipts there have been. */
+  readonly receipts: () => number;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+/** ms between two kills at most, however few receipts there are. */
+const LONGEST = 15_000;
+
 /** Kills the receiver with SIGKILL again and again, and starts it again, until the signal comes. @returns how often */
-export async function kills(
-  target: Target,
-  proxy: FaultyProxy,
-  random: () => number,
-  signal: AbortSignal,
-): Promise<number> {
+export async function kills({ target, proxy, random, receipts, signal }: KillsOptions): Promise<number> {
   for (let count = 0; ; count++) {
-    // Often soon after it has started, when senders wait for it and deliveries of before go on.
-    const pause = 200 + random() ** 2 * 5_000;
-    await sleep(pause, undefined, { signal }).catch(() => {});
+    // By receipts and not by the clock, so that a slow machine does as much between two kills as a quick one.
+    const enough = receipts() + Math.floor(random() ** 2 * 120);
+    const late = Date.now() + LONGEST;
+    while (!signal.aborted && receipts() < enough && Date.now() < late) await sleep(5);
+    await sleep(random() * 50);
     if (signal.aborted) return count;
     proxy.goesTo(null);
     await restart(target);

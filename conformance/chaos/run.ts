@@ -47,7 +47,8 @@ export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Pr
   const senders = new Senders({ target, url: proxy.url, randoms });
   try {
     const end = AbortSignal.any([AbortSignal.timeout(seconds * 1000), ...(signal === undefined ? [] : [signal])]);
-    const killing = kills(target, proxy, moments, end).finally(() => senders.stop());
+    const receipts = () => senders.counts.receipts;
+    const killing = kills({ target, proxy, random: moments, receipts, signal: end }).finally(() => senders.stop());
     const [killed] = await Promise.all([killing, senders.run()]);
     await senders.settle(target.url);
     const wrong = [...senders.faults, ...(await atRest(senders, inbox.directory))];
