@@ -147,7 +147,10 @@ async function originals(shared: Shared, seeds: readonly Seed[]): Promise<Map<st
     const c: Case = { name: each.id, seed: each, contentType, body, signed: null };
     const answer = await send(world.buffered, c, () => 0.9);
     const [taken] = world.taken();
-    if (!isReceipt(answer) || taken === undefined) throw new Error(`${each.id} gets no receipt: fuzzing shows nothing`);
+    if (!isReceipt(answer) || taken === undefined)
+      throw new Error(
+        `${each.id} gets no receipt: ${answer.status} ${Buffer.from(answer.body ?? []).toString('utf8')}`,
+      );
     map.set(each.id, understood(taken.message));
   }
   await world.end();
