@@ -67,3 +67,26 @@ test('a list that the receiver has fetched counts', async () => {
   writeFileSync(join(crls, name), readFileSync(certFile('ap-ca.crl')));
   expect(await run('2026-11-30', env)).toEqual([]);
 });
+
+test('the files of HTTPS are loaded as serve would, and their end is told', async () => {
+  const tls = (name: string, more: Record<string, string> = {}) => ({
+    QUITTANCE_TRUST__FETCH_CRLS: 'off',
+    QUITTANCE_TLS__CERTIFICATE: certFile(`${name}.crt`),
+    QUITTANCE_TLS__KEY: certFile(`${name}.key`),
+    ...more,
+  });
+  expect(await run('2026-11-30', tls('sender-2'))).toEqual([]);
+  expect(await run('2026-11-30', tls('expired'))).toEqual([
+    expect.stringMatching(/^error: the certificate of HTTPS expired on 2022-/),
+  ]);
+  expect(await run('2026-11-30', tls('sender-2', { QUITTANCE_TLS__KEY: certFile('sender.key') }))).toEqual([
+    expect.stringMatching(/^error: .*sender-2.crt does not belong to tls.key/),
+  ]);
+  expect(await run('2026-11-30', tls('receiver'))).toEqual([
+    expect.stringMatching(/^error: .*has the key of our access point certificate/),
+  ]);
+  const lines = await run('2046-12-20', tls('sender-2', { QUITTANCE_TRUST__REVOCATION: 'off' }));
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^warning: the certificate of HTTPS expires in 12 days, on 2047-01-01; get its successor/),
+  );
+});

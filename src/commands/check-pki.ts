@@ -1,19 +1,20 @@
 import type { Config } from '../config/schema.ts';
-import type { Certificate } from '../pki/certificate.ts';
 import { ageing } from '../pki/concerns.ts';
-import { EXPIRY_WARNING_DAYS } from '../pki/expiry.ts';
 import { AllowedHosts } from '../pki/hosts.ts';
-import { daysToExpiry, type Identity, loadIdentity } from '../pki/identity.ts';
+import { type Identity, loadIdentity } from '../pki/identity.ts';
 import { listAges } from '../pki/list-age.ts';
 import { formatDn } from '../pki/names.ts';
 import { TrustStore } from '../pki/trust.ts';
+import { checkTls } from './check-tls.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
+import { validity } from './validity.ts';
 
-/** Own key and certificate, the CAs, their revocation lists, and whether we would trust ourselves. */
+/** Own key and certificate, those of HTTPS, the CAs, their revocation lists, and whether we would trust ourselves. */
 export async function checkPki(config: Config, now: number): Promise<Finding[]> {
   const findings: Finding[] = [];
   const identity = await attempt(findings, 'identity', () => loadIdentity(config.identity));
   if (identity) findings.push(...checkIdentity(identity, now));
+  findings.push(...(await checkTls(config.tls, identity?.certificate.publicKey ?? null, now)));
   const trust = await attempt(findings, 'trust', () =>
     TrustStore.load({ ...config.trust, environment: config.environment, now: () => now }),
   );
@@ -36,22 +37,6 @@ function checkIdentity(identity: Identity, now: number): Finding[] {
     validity('identity', 'our certificate', identity.certificate, now),
     ...(previous > 0 ? [ok('identity', 'the previous key still decrypts')] : []),
   ];
-}
-
-function validity(what: string, name: string, certificate: Certificate, now: number): Finding {
-  const until = new Date(certificate.notAfter).toISOString().slice(0, 10);
-  const days = daysToExpiry(certificate, now);
-  if (now < certificate.notBefore) {
-    const from = new Date(certificate.notBefore).toISOString();
-    return error(what, `${name} is not valid before ${from}; is the clock of this machine right?`);
-  }
-  if (now > certificate.notAfter) return error(what, `${name} expired on ${until}; replace it.`);
-  if (days < EXPIRY_WARNING_DAYS)
-    return warning(
-      what,
-      `${name} expires in ${days} ${days === 1 ? 'day' : 'days'}, on ${until}; get its successor now.`,
-    );
-  return ok(what, `${name} expires in ${days} days, on ${until}`);
 }
 
 /** Under `hard` a missing list turns messages away, so it is an error; under `soft` it only weakens. */

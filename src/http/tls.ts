@@ -27,10 +27,10 @@ const CIPHERS = [
 
 /**
  * What an HTTPS server needs, or null when TLS is not configured.
- * @param identity public key of our access point certificate, which must not be used for TLS too
+ * @param identity public key of our access point certificate, which must not be used for TLS too; null when it is not known
  * @throws {PkiError} with a sentence that says what to do
  */
-export async function loadTls(options: TlsOptions, identity: KeyObject): Promise<SecureContextOptions | null> {
+export async function loadTls(options: TlsOptions, identity: KeyObject | null): Promise<SecureContextOptions | null> {
   if (options.certificate === '' && options.pkcs12 === '') return null;
   const { key, chain } = options.pkcs12 === '' ? await fromPem(options) : await fromPkcs12(options);
   const certificate = new X509Certificate(chain[0] as string);
@@ -38,7 +38,7 @@ export async function loadTls(options: TlsOptions, identity: KeyObject): Promise
   if (!certificate.checkPrivateKey(key)) {
     throw new PkiError('key-mismatch', `The first certificate in ${file} does not belong to tls.key: name its own key`);
   }
-  if (certificate.publicKey.equals(identity)) {
+  if (identity !== null && certificate.publicKey.equals(identity)) {
     throw new PkiError(
       'bad-identity',
       `${file} has the key of our access point certificate: TLS needs a certificate and a key of its own`,
