@@ -71,10 +71,11 @@ async function sendOptions(a: SendArguments, io: Io): Promise<SendOptions> {
 
 function urlOf(config: Config): string {
   const { host, port, path } = config.http;
+  const scheme = config.tls.certificate === '' && config.tls.pkcs12 === '' ? 'http' : 'https';
   if (port === 0)
     throw new CommandError('http.port is 0, so the receiver took a port that only its log knows; pass --url.');
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}${path}`;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}${path}`;
 }
 
 function certificateOf(config: Config): string {
@@ -88,6 +89,9 @@ async function mustExist(file: string | undefined, io: Io): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (!found?.isFile()) throw new CommandError(`There is no file ${path}.`);
 }
+
+/** What Node says of a certificate that it does not accept. */
+const TLS_FAULTS = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_)/;
 
 function explain(cause: unknown, url: string): unknown {
   for (let e = cause; e instanceof Error; e = e.cause) {
@@ -106,6 +110,12 @@ function explain(cause: unknown, url: string): unknown {
       );
     if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
       return new CommandError(`The host of ${url} cannot be found.`, 1, cause);
+    if (code !== undefined && TLS_FAULTS.test(code))
+      return new CommandError(
+        `The TLS certificate at ${url} does not hold (${e.message}); pass --url with the host name that is in it, and name a CA of your own in NODE_EXTRA_CA_CERTS.`,
+        1,
+        cause,
+      );
     if (code === 'ECONNRESET' || code === 'EPIPE')
       return new CommandError(
         `${url} closed the connection without an answer; send again with the same --message-id, or the saved bytes with --replay.`,
