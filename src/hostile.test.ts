@@ -90,6 +90,8 @@ async function expectAnswer(fixture: Fixture, url: string): Promise<JudgedAnswer
 describe('hostile input', () => {
   const receivers = new Receivers();
   afterAll(() => receivers.stop());
+  /** What was said of failed decryptions, the id of the message aside. */
+  const failures = { count: 0, texts: new Set<string>() };
 
   test('has at least 80 named inputs, each with a name of its own', () => {
     const ids = Object.values(HOSTILE).flatMap((fixtures) => fixtures.map(({ id }) => id));
@@ -105,9 +107,14 @@ describe('hostile input', () => {
         const receiver = await receivers.of(fixture);
         await receiver.inbox();
         const before = remains(receiver.directory);
-        await expectAnswer(fixture, receiver.url);
+        const signal = await expectAnswer(fixture, receiver.url);
         expect(remains(receiver.directory)).toEqual(before);
         expect(before.spool).toBe(0);
+        if (fixture.expect.code === 'EBMS:0102') {
+          const { refToMessageInError: _, ...same } = signal?.errors[0] ?? {};
+          failures.texts.add(JSON.stringify(same));
+          failures.count += 1;
+        }
       },
     );
 
@@ -134,14 +141,9 @@ describe('hostile input', () => {
     );
   });
 
-  test('a failed decryption says the same, whatever failed', async () => {
-    const texts = new Set<string>();
-    for (const fixture of HOSTILE.oracles?.filter(({ expect: { code } }) => code === 'EBMS:0102') ?? []) {
-      const { errors } = (await expectAnswer(fixture, (await receivers.of(fixture)).url)) ?? { errors: [] };
-      const { refToMessageInError: _, ...same } = errors[0] ?? {};
-      texts.add(JSON.stringify(same));
-    }
-    expect(texts.size).toBe(1);
+  test('a failed decryption said the same each time, whatever failed', () => {
+    expect(failures.count).toBeGreaterThanOrEqual(20);
+    expect(failures.texts.size).toBe(1);
   });
 
   test('nothing is ever fetched, whatever a message names', async () => {
