@@ -74,6 +74,7 @@ export abstract class ModelHandOvers {
   }
 
   protected abstract rejected(message: ModelMessage): void;
+  protected abstract redelivered(message: ModelMessage): void;
 
   protected add(form: Form, base: number, end: number, at: number): ModelMessage {
     const fate = { expired: false, payloadAt: at, payload: true, gone: false };
@@ -118,6 +119,7 @@ export abstract class ModelHandOvers {
     if (message.handOvers.length > 0) this.wait(message, 'received');
     else
       message.handOvers.push({ state: 'received', number: 0, redelivery: 1, attempts: 0, maybeSeen: false, message });
+    this.redelivered(message);
     return true;
   }
 

@@ -189,6 +189,17 @@ export class Model extends ModelHandOvers {
     for (const e of this.#entries) if (e.message === message) e.rejected = true;
   }
 
+  /** What is delivered after all is known by its interchanges again, for as long as it is known by its MessageId. */
+  protected override redelivered(message: ModelMessage): void {
+    const own = this.#entries.filter((e) => e.message === message);
+    for (const e of own) e.rejected = false;
+    if (this.holders.get(idOf(message.form)) !== message) return;
+    for (const key of message.form.keys) {
+      if (own.some((e) => e.name === key.name && e.content === key.content)) continue;
+      this.#entries.push({ ...key, message, end: message.end, rejected: false });
+    }
+  }
+
   purge(now: number, payloads: number, evidence: number): void {
     for (const [id, m] of this.holders) {
       if (m.end > now || !settled(m)) continue;
