@@ -7,7 +7,8 @@ const SHOWN = 30;
 /** Seconds that a run may take beyond those that it was told, before it is given up. */
 const GRACE = 240;
 
-process.exitCode = await main(process.argv.slice(2));
+// A receiver that hangs must not keep the run from its end.
+process.exit(await main(process.argv.slice(2)));
 
 async function main(args: readonly string[]): Promise<number> {
   let options: ReturnType<typeof readChaosOptions>;
@@ -34,8 +35,11 @@ async function main(args: readonly string[]): Promise<number> {
     if (result.wrong.length > 0)
       process.stdout.write(`\nAgain with: npm run chaos -- --seconds ${seconds} --seed ${seed}\n`);
     return result.wrong.length === 0 ? 0 : 1;
+  } catch (error) {
+    process.stderr.write(`The run failed: ${(error as Error).stack}\n`);
+    return 1;
   } finally {
-    await target.stop();
+    await within(30, target.stop()).catch((error: Error) => process.stderr.write(`${error.message}\n`));
   }
 }
 
@@ -59,10 +63,7 @@ function report(result: ChaosResult, seconds: number): string {
 async function within<T>(seconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`the run did not come to its end ${seconds} s after it began`)),
-      seconds * 1000,
-    );
+    timer = setTimeout(() => reject(new Error(`not at its end after ${seconds} s`)), seconds * 1000);
   });
   try {
     return await Promise.race([work, late]);

@@ -25,13 +25,13 @@ export async function kills({ target, proxy, random, receipts, signal }: KillsOp
     await sleep(random() * 50);
     if (signal.aborted) return count;
     proxy.goesTo(null);
-    await restart(target);
+    await killAndStart(target);
     proxy.goesTo(target.url);
   }
 }
 
-/** Somebody's outgoing connection may have the port for a moment, as it is one of those that are given to anybody. */
-async function restart(target: Target): Promise<void> {
+/** Tries more than once: somebody's outgoing connection may have the port for a moment, as it is one of those that are given to anybody. */
+export async function killAndStart(target: Target): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await target.restart?.();

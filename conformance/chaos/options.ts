@@ -12,6 +12,9 @@ one reference set is the same, nothing is in the folder without a receipt or a s
 Exit code: 0 the balance is right, 1 it is not, 2 wrong usage.
 `;
 
+/** Each sender has a seed of its own that is made from it, in 32 bits. */
+const MOST_SEED = 2 ** 26 - 1;
+
 /** @throws Error with a sentence for the user */
 export function readChaosOptions(
   args: readonly string[],
@@ -26,6 +29,8 @@ export function readChaosOptions(
   const seconds = Number(values.seconds ?? 60);
   if (!(seconds >= 1 && seconds <= 86_400)) throw new Error('--seconds must be a number from 1 to 86400.');
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
-  if (!Number.isSafeInteger(seed) || seed < 0) throw new Error('--seed must be a whole number from 0.');
+  if (!Number.isInteger(seed) || seed < 0 || seed > MOST_SEED) {
+    throw new Error(`--seed must be a whole number from 0 to ${MOST_SEED}.`);
+  }
   return { seconds, seed };
 }

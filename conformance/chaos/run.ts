@@ -4,7 +4,7 @@ import { balance } from './balance.ts';
 import { type FaultKind, randomFaults } from './fault.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { readFolder } from './folder.ts';
-import { kills } from './kills.ts';
+import { killAndStart, kills } from './kills.ts';
 import { seeded } from './seeded.ts';
 import { Senders } from './senders.ts';
 
@@ -36,8 +36,9 @@ const REST = 20_000;
 /** Lets senders, cuts and kills loose on a receiver, then draws the balance. What is decided by chance follows from the seed; when it meets what does not. */
 export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Promise<ChaosResult> {
   const { inbox } = target;
-  if (inbox === null || target.restart === null)
+  if (inbox === null || target.restart === null) {
     throw new Error('Without its folder and a way to restart it a receiver cannot be judged.');
+  }
   const [faults, moments, ...randoms] = Array.from({ length: SENDERS + 2 }, (_, i) => seeded(seed * 64 + i));
   if (faults === undefined || moments === undefined) throw new Error('no chance');
   const proxy = await FaultyProxy.open(target.url, {
@@ -45,11 +46,20 @@ export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Pr
     overheard: (octets) => senders.overhear(octets),
   });
   const senders = new Senders({ target, url: proxy.url, randoms });
+  const over = new AbortController();
+  const stop = (): void => over.abort();
+  const timer = setTimeout(stop, seconds * 1000);
+  signal?.addEventListener('abort', stop);
+  const receipts = () => senders.counts.receipts;
+  const killing = kills({ target, proxy, random: moments, receipts, signal: over.signal }).finally(() =>
+    senders.stop(),
+  );
+  const sending = senders.run();
   try {
-    const end = AbortSignal.any([AbortSignal.timeout(seconds * 1000), ...(signal === undefined ? [] : [signal])]);
-    const receipts = () => senders.counts.receipts;
-    const killing = kills({ target, proxy, random: moments, receipts, signal: end }).finally(() => senders.stop());
-    const [killed] = await Promise.all([killing, senders.run()]);
+    const [killed] = await Promise.all([killing, sending]);
+    // Once more: what the last process had in hand, the next one brings to its end.
+    proxy.goesTo(null);
+    await killAndStart(target);
     await senders.settle(target.url);
     const wrong = [...senders.faults, ...(await atRest(senders, inbox.directory))];
     return {
@@ -59,11 +69,15 @@ export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Pr
       counts: senders.counts,
       refusals: senders.refusals,
       happened: proxy.happened,
-      kills: killed,
+      kills: killed + 1,
       wrong,
     };
   } finally {
-    senders.stop();
+    stop();
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+    // Nobody starts the receiver again once the caller has stopped it.
+    await Promise.allSettled([killing, sending]);
     await proxy.close();
   }
 }

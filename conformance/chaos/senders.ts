@@ -25,13 +25,13 @@ export interface SendersOptions {
 export class Senders {
   /** Of every message that was ever sent. */
   readonly accounts: Account[] = [];
-  /** What must never come: an answer without fault on its way that is no receipt, a receipt that does not fit. */
+  /** What must never come: an error signal, a receipt that does not fit, no receipt although there was no fault on the way. */
   readonly faults: string[] = [];
   /** What senders were told instead of a receipt, and how often. */
   readonly refusals = new Map<string, number>();
   readonly counts = { receipts: 0, overheard: 0, attempts: 0, broken: 0, refused: 0, rebuilt: 0, encryptedAgain: 0 };
   readonly #options: SendersOptions;
-  #open: Correspondence[] = [];
+  readonly #open: Correspondence[] = [];
   readonly #bySet = new Map<string, Set<string>>();
   #stopped = false;
 
@@ -55,9 +55,9 @@ export class Senders {
     const read = readAnswer(answer, this.#options.target.receiver);
     if (!('signal' in read) || read.signal.receipt === null) return;
     const receipts = this.#bySet.get(referenceSet(read.signal.receipt));
-    if (receipts === undefined)
+    if (receipts === undefined) {
       this.faults.push(`a receipt for references that nobody has sent: ${read.signal.messageId}`);
-    else if (read.signal.fault !== null) this.faults.push(`a receipt that proves nothing: ${read.signal.fault}`);
+    } else if (read.signal.fault !== null) this.faults.push(`a receipt that proves nothing: ${read.signal.fault}`);
     else {
       receipts.add(fingerprint(answer));
       this.counts.overheard += 1;
@@ -73,8 +73,14 @@ export class Senders {
     const next = async (): Promise<void> => {
       for (let each = left.pop(); each !== undefined; each = left.pop()) {
         const { one, form } = each;
-        const why = await this.#attempt(url, one, form);
+        let why = await this.#attempt(url, one, form);
+        // The machine may be slow, or the receiver busy.
+        for (let tries = 1; why !== null && tries < 5; tries++) {
+          await sleep(500);
+          why = await this.#attempt(url, one, form);
+        }
         if (why === null) continue;
+        // It was told no, and must not be handed over.
         one.account.pending = false;
         this.faults.push(`${one.account.messageId}, sent again without any fault on its way, got no receipt: ${why}`);
       }
@@ -174,8 +180,9 @@ export class Senders {
       return null;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      // A request that was cut on its way may be refused. A receipt that is not right has no such excuse.
-      if (['refused', 'no-signal'].includes(error.kind)) {
+      // Whoever cannot read the whole request may say so, but not by a signal that its sender has to take for the end of the matter; and
+      // a receipt that is not right has no excuse at all.
+      if (error.kind === 'no-signal') {
         this.counts.refused += 1;
         this.refusals.set(error.message, (this.refusals.get(error.message) ?? 0) + 1);
       } else this.faults.push(`${message.messageId}: ${error.message}`);
