@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { storeFixture } from './testing/fixture.ts';
-import { noon, rebuiltMessage, sampleMessage, sha256 } from './testing/sample.ts';
+import { actor } from './testing/operator.ts';
+import { day, noon, rebuiltMessage, sampleMessage, sha256 } from './testing/sample.ts';
 import type { Refusal, Suppression } from './types.ts';
 
 describe('the audit', () => {
@@ -27,6 +28,29 @@ describe('the audit', () => {
       { hour: noon + 3_600_000, count: 5 },
     ]);
     expect(store.gaps()).toBe(0);
+  });
+
+  test('a suppression names the key, the rule and policy that remember it, the message that it repeats, and until when', async () => {
+    const store = await fixture.open();
+    await store.accept(message);
+    store.suppress(suppression(noon));
+    expect((await store.audit('m1'))!.rows.at(-1)).toMatchObject({
+      ...{ decision: 'suppress', layer: 'message', key: 'm1', rule: 'default', policyVersion: '1' },
+      ...{ existing: { id: 1, messageId: 'm1' }, windowExpires: noon + 90 * day },
+    });
+  });
+
+  test('an order and what becomes of a hand-over name the policy under which the message was taken', async () => {
+    const store = await fixture.open();
+    await store.accept(sampleMessage('m1', { purpose: 'review', policyVersion: 'of Monday' }));
+    await store.review('m1', 'approve', actor, noon);
+    await store.outbox.failed(1, 'disk full', noon);
+    const rows = (await store.audit('m1'))!.rows.map((r) => [r.decision, r.policyVersion]);
+    expect(rows).toEqual([
+      ['review', 'of Monday'],
+      ['approve', 'of Monday'],
+      ['fail', 'of Monday'],
+    ]);
   });
 
   test('a rebuilt copy counts as a suppression', async () => {

@@ -15,6 +15,7 @@ export interface Decision {
   readonly layer?: string | null;
   readonly key?: string | null;
   readonly rule?: string | null;
+  /** Absent: that under which the message was taken. */
   readonly policyVersion?: string | null;
   readonly before?: string | null;
   readonly after?: string | null;
@@ -41,7 +42,7 @@ export function prepareAudit(db: Db): Audit {
   const insert = db.prepare(
     `INSERT INTO decision (at, message, sender, message_id, layer, key, decision, rule, policy_version, state_before, state_after,
        existing, existing_message_id, window_expires, remote_address, fingerprint, reference_set, actor, os_user, host, reason, detail)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, (SELECT policy_version FROM message WHERE id = ?)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const count = db
     .prepare('UPDATE message SET suppressions = suppressions + 1 WHERE id = ? RETURNING suppressions')
@@ -53,7 +54,7 @@ export function prepareAudit(db: Db): Audit {
   const audit: Audit = {
     decide({ at, decision, message, id, actor = null, existing = null, detail = null, ...d }) {
       const what = [at, message, id?.sender ?? null, id?.messageId ?? null, d.layer ?? null, d.key ?? null, decision];
-      const by = [d.rule ?? null, d.policyVersion ?? null, d.before ?? null, d.after ?? null];
+      const by = [d.rule ?? null, d.policyVersion ?? null, message, d.before ?? null, d.after ?? null];
       const compared = [existing?.id ?? null, existing?.messageId ?? null, d.windowExpires ?? null];
       const evidence = [d.remoteAddress ?? null, d.fingerprint ?? null, d.referenceSet ?? null];
       const who = [actor?.by ?? null, actor?.osUser ?? null, actor?.host ?? null, actor?.reason ?? d.reason ?? null];

@@ -6,13 +6,21 @@ import type { Operation } from './protocol.ts';
 export function prepareSuppress(db: Db, audit: Audit): Operation<'suppress'> {
   const receiptOf = db.prepare('SELECT id FROM receipt WHERE message = ? AND reference_set = ?').pluck();
   const remember = prepareRemember(db);
+  const known = db.prepare(
+    `SELECT (SELECT d.rule FROM decision d WHERE d.message = m.id AND d.rule IS NOT NULL ORDER BY d.id LIMIT 1) AS rule,
+       (SELECT k.expires_at FROM message_key k WHERE k.sender = m.sender AND k.message_id = m.message_id AND k.message = m.id) AS windowExpires
+     FROM message m WHERE m.id = ?`,
+  );
   return {
     writes: true,
     run(s, blob) {
       const { at, id: message, fingerprint, remoteAddress, how } = s;
       const referenceSet = blob(s.referenceSet);
       const evidence = { fingerprint, remoteAddress, referenceSet };
-      audit.suppressed({ at, decision: 'suppress', message, id: s, layer: 'message', ...evidence, detail: { how } });
+      // The rule that took the first message is the one that remembers it.
+      const by = known.get(message) as { rule: string | null; windowExpires: number | null } | undefined;
+      const why = { layer: 'message', key: s.messageId, existing: { id: message, messageId: s.messageId }, ...by };
+      audit.suppressed({ at, decision: 'suppress', message, id: s, ...why, ...evidence, detail: { how } });
       if (s.requestDigest !== null) {
         const receipt = receiptOf.get(s.id, referenceSet) as number | undefined;
         if (receipt !== undefined) remember(blob(s.requestDigest), receipt, s.id);
