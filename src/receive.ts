@@ -17,8 +17,9 @@ import { type Body, type BodyLimits, type Packaging, takeBody, unpack } from './
 import {
   type BusinessDocument,
   type BusinessLimits,
-  decompressedDigest,
+  type FurtherPayload,
   readBusinessDocument,
+  readFurtherPayloads,
 } from './journey/read-business.ts';
 import { type Arrival, type Recalled, type Recaller, recall } from './journey/recall.ts';
 import { startTrace, type Trace } from './journey/trace.ts';
@@ -158,7 +159,8 @@ export function createReceive(o: ReceiveOptions): Receive {
       trace.warnings.push(...opened.warnings);
       trace.step('business');
       const sbd = ping ? null : await checkBusiness(message, opened, trace);
-      const digest = await digestContent(message, sbd, opened);
+      const further = sbd === null ? [] : await readFurtherPayloads(opened.payloads.slice(1), sbd, o.limits);
+      const digest = digestContent(message, sbd, further);
       if (recalled.end === null) {
         // A body that streamed has been read completely only now, and only now may it hold up other copies.
         recalled = await recall(arrival, true, 'same-references', o, request.pause);
@@ -171,6 +173,7 @@ export function createReceive(o: ReceiveOptions): Receive {
         envelopeBytes: packaging.envelope,
         payloads: opened.payloads,
         sbd,
+        further,
         contentDigest: digest,
         requestDigest: body.digest,
         receivedAt: o.now(),
@@ -240,15 +243,14 @@ export function createReceive(o: ReceiveOptions): Receive {
     return sbd;
   }
 
-  async function digestContent(
+  function digestContent(
     message: UserMessage,
     sbd: BusinessDocument | null,
-    opened: OpenedPayloads,
-  ): Promise<Buffer> {
+    further: readonly FurtherPayload[],
+  ): Buffer {
     if (sbd === null) return contentDigest({ ping: true });
-    const further: Buffer[] = [];
-    for (const payload of opened.payloads.slice(1)) further.push(await decompressedDigest(payload, o.limits));
-    return contentDigest({ ping: false, routing: routingOf(message), document: sbd.document.sha256, further });
+    const digests = further.map(({ sha256 }) => sha256);
+    return contentDigest({ ping: false, routing: routingOf(message), document: sbd.document.sha256, further: digests });
   }
 
   async function acquit(message: UserMessage, { references }: VerifiedEnvelope): Promise<StoredAnswer> {

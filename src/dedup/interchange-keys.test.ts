@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { interchangeKeys, interchangeWarnings, type KeyFacts } from './interchange-keys.ts';
+import {
+  type FoundInterchanges,
+  interchangeKeys,
+  interchangeWarnings,
+  type KeyFacts,
+  withoutKey,
+} from './interchange-keys.ts';
 import { InterchangeReader } from './interchange-reader.ts';
 
 const UNB = "UNB+UNOC:3+A:14+B:ZZ+261130:0915+R1'";
@@ -100,4 +106,24 @@ it('warns of what is damaged, of ten at most, and of what was not compared', () 
   const many = interchangeWarnings(find(`${UNB}UNZ+0+R2'`.repeat(12)), 0);
   expect(many).toHaveLength(11);
   expect(many.at(-1)).toBe('2 more interchanges are damaged');
+});
+
+it('names what of a message has no key', () => {
+  const search = (name: string, payload: string): FoundInterchanges & { readonly name: string } => {
+    const reader = new InterchangeReader({ interchanges: 2 });
+    reader.push(Buffer.from(payload));
+    const interchanges = reader.end();
+    const { unrecorded, beside } = reader;
+    return { name, interchanges, unrecordedInterchanges: unrecorded, besideInterchanges: beside };
+  };
+  const one = `${UNB}UNZ+0+R1'`;
+  expect(withoutKey([search('1', one + one), search('2', one)])).toEqual([]);
+  // Without any interchange the InstanceIdentifier stands for all of it.
+  expect(withoutKey([search('1', '<Invoice/>'), search('2', 'a drawing')])).toEqual([]);
+  expect(withoutKey([search('1', '<Invoice/>'), search('2', one), search('3', 'a drawing')])).toEqual(['1', '3']);
+  expect(withoutKey([search('1', "UNB+UNOC:3+A+B+261130:0915'UNZ+0+'"), search('2', `${one}and a letter`)])).toEqual([
+    '1 interchange without a reference in 1',
+    'what follows an interchange in 2',
+  ]);
+  expect(withoutKey([search('1', one.repeat(3))])).toEqual(['1 interchanges beyond the first 2 in 1']);
 });

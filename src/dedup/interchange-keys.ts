@@ -83,6 +83,36 @@ function label(f: InterchangeFinding): string {
   return `${name} ${f.test ? 'test ' : ''}interchange ${quote(f.reference)} from ${quote(f.sender)} to ${quote(f.recipient)}${at}`;
 }
 
+/** What was found in one payload. */
+export interface FoundInterchanges {
+  readonly interchanges: readonly InterchangeFinding[];
+  /** How many more there were than are recorded. */
+  readonly unrecordedInterchanges: number;
+  /** Whether something that is no interchange stands behind one. */
+  readonly besideInterchanges: boolean;
+}
+
+/**
+ * What of a message has no key of its own, as people call it: that its interchanges are known does not say that this is.
+ * @param payloads the leading one first, each with its name
+ */
+export function withoutKey(payloads: readonly (FoundInterchanges & { readonly name: string })[]): string[] {
+  // Without any interchange the InstanceIdentifier stands for all of it.
+  const named = payloads.some((p) => p.interchanges.some((f) => f.reference !== ''));
+  return payloads.flatMap(({ name, interchanges, unrecordedInterchanges, besideInterchanges }) => {
+    const without: string[] = [];
+    const unread = interchanges.filter((f) => f.reference === '').length;
+    if (unread > 0)
+      without.push(`${unread} ${unread === 1 ? 'interchange' : 'interchanges'} without a reference in ${name}`);
+    if (unrecordedInterchanges > 0) {
+      without.push(`${unrecordedInterchanges} interchanges beyond the first ${interchanges.length} in ${name}`);
+    }
+    if (besideInterchanges) without.push(`what follows an interchange in ${name}`);
+    if (named && interchanges.length + unrecordedInterchanges === 0) without.push(name);
+    return without;
+  });
+}
+
 /** What the operator and the backend should know of a payload's interchanges: a sentence for each that is damaged, at most ten. */
 export function interchangeWarnings(findings: readonly InterchangeFinding[], unrecorded: number): string[] {
   const damaged = findings.filter((f) => f.damaged !== undefined);

@@ -42,6 +42,8 @@ export class InterchangeReader {
   #separators: Separators = { element: -1, component: -1, terminator: -1, release: -1 };
   /** Octets of the chunk before this index are in the digest already. */
   #digested = 0;
+  /** Something that is no interchange stood behind one. */
+  #beside = false;
   readonly #findings: InterchangeFinding[] = [];
   #groups = 0;
   #count = 0;
@@ -58,6 +60,16 @@ export class InterchangeReader {
   /** How many interchanges were counted but not recorded. */
   get unrecorded(): number {
     return this.#count - this.#findings.length - (this.#open?.recorded ? 1 : 0);
+  }
+
+  /** Whether something that is no interchange stands behind one, or between two. */
+  get beside(): boolean {
+    return this.#beside;
+  }
+
+  /** The payload is neither EDIFACT nor X12: further octets tell nothing. */
+  get finished(): boolean {
+    return this.#off;
   }
 
   /** The chunk may be reused afterwards. */
@@ -109,7 +121,10 @@ export class InterchangeReader {
           continue;
         }
       }
-      if (this.#open === null) this.#blame('it is followed by something that is no interchange');
+      if (this.#open === null) {
+        this.#beside = true;
+        this.#blame('it is followed by something that is no interchange');
+      }
       this.#skipping = true;
     }
     this.#digest(octets, at);

@@ -1,12 +1,13 @@
-import { type InterchangeKey, interchangeKeys, interchangeWarnings } from '../dedup/interchange-keys.ts';
+import { type InterchangeKey, interchangeKeys, interchangeWarnings, withoutKey } from '../dedup/interchange-keys.ts';
 import type { PolicyFacts, RuleDecision } from '../dedup/policy.ts';
 import { isFromTheFuture } from '../dedup/window.ts';
+import { quote } from '../ebms/quote.ts';
 import type { UserMessage } from '../ebms/user-message.ts';
 import { routingOf } from '../peppol/routing.ts';
 import type { NewMessage, Routing, StoredAnswer } from '../store/types.ts';
 import type { VerifiedEnvelope } from '../wss/verify.ts';
 import type { OpenedPayload } from './open-payloads.ts';
-import type { BusinessDocument } from './read-business.ts';
+import type { BusinessDocument, FurtherPayload } from './read-business.ts';
 
 export interface MessageFacts {
   readonly message: UserMessage;
@@ -15,6 +16,8 @@ export interface MessageFacts {
   readonly payloads: readonly OpenedPayload[];
   /** Null for a ping. */
   readonly sbd: BusinessDocument | null;
+  /** The payloads behind it. */
+  readonly further: readonly FurtherPayload[];
   readonly contentDigest: Buffer;
   readonly receipt: StoredAnswer;
   readonly requestDigest: Buffer | null;
@@ -69,6 +72,7 @@ export function newMessage(f: MessageFacts, policy: AppliedPolicy): NewMessage {
     routing: routing(f.message, f.sbd),
     interchanges: {
       keys: secondLayerKeys(f, policy),
+      unkeyed: f.sbd === null ? [] : withoutKey(searched(f.sbd, f.further)),
       onConflict: values.onInterchangeConflict,
       replacePending: values.replacePending,
     },
@@ -87,11 +91,18 @@ function payload({ part, sha256, bytes, data }: OpenedPayload): NewMessage['payl
   return { href, mimeType, characterSet, compressed, sha256, bytes, data };
 }
 
-function ownWarnings({ message, receivedAt, sbd }: MessageFacts): string[] {
+function ownWarnings({ message, receivedAt, sbd, further }: MessageFacts): string[] {
   const future = isFromTheFuture(message.messageInfo.timestampMs, receivedAt)
     ? ['eb:Timestamp is more than an hour in the future']
     : [];
-  return sbd === null ? future : [...future, ...interchangeWarnings(sbd.interchanges, sbd.unrecordedInterchanges)];
+  if (sbd === null) return future;
+  const found = [sbd, ...further].flatMap((p) => interchangeWarnings(p.interchanges, p.unrecordedInterchanges));
+  return [...future, ...found];
+}
+
+function searched(sbd: BusinessDocument, further: readonly FurtherPayload[]) {
+  const named = further.map((p) => ({ ...p, name: `payload ${quote(p.href)}` }));
+  return [{ ...sbd, name: 'the business document' }, ...named];
 }
 
 function routing(message: UserMessage, sbd: BusinessDocument | null): Routing {
@@ -114,7 +125,7 @@ function routing(message: UserMessage, sbd: BusinessDocument | null): Routing {
 }
 
 function secondLayerKeys(
-  { sbd, envelope, message, contentDigest }: MessageFacts,
+  { sbd, further, envelope, message, contentDigest }: MessageFacts,
   policy: AppliedPolicy,
 ): InterchangeKey[] {
   if (sbd === null) return [];
@@ -123,5 +134,6 @@ function secondLayerKeys(
     originalSender: routingOf(message).sender,
     contentDigest,
   };
-  return interchangeKeys(facts, sbd.interchanges, sbd.header, policy.decision.values);
+  const findings = [sbd, ...further].flatMap((p) => p.interchanges);
+  return interchangeKeys(facts, findings, sbd.header, policy.decision.values);
 }

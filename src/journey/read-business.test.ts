@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import type { OpenedPayload } from './open-payloads.ts';
-import { readBusinessDocument, readFurtherPayload } from './read-business.ts';
+import { readBusinessDocument, readFurtherPayloads } from './read-business.ts';
 
 const LIMITS = { payload: 100_000_000, ratio: 10_000 };
 const EDI = "UNA:+.? '\r\nUNB+UNOC:3+A:14+B:14+261130:0915+R1'BGM+220'UNZ+0+R1'";
@@ -97,9 +97,9 @@ it('finds an interchange that is a further payload by itself', async () => {
   const file = join(directory, 'payload');
   writeFileSync(file, EDI);
   for (const payload of [opened(Buffer.from(EDI)), opened(Buffer.from(EDI), { file })]) {
-    const further = await readFurtherPayload(payload, LIMITS);
-    expect(further.sha256.toString('hex')).toBe(sha256(EDI));
-    expect(further.interchanges.map((i) => i.reference)).toEqual(['R1']);
+    const [further] = await readFurtherPayloads([payload], { interchanges: [] }, LIMITS);
+    expect(further?.sha256.toString('hex')).toBe(sha256(EDI));
+    expect(further?.interchanges.map((i) => i.reference)).toEqual(['R1']);
   }
   rmSync(directory, { recursive: true });
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { As4Error } from '../as4-error.ts';
+import type { FoundInterchanges } from '../dedup/interchange-keys.ts';
 import { InterchangeReader } from '../dedup/interchange-reader.ts';
-import type { InterchangeFinding } from '../dedup/open-interchange.ts';
 import { type PayloadKind, payloadKind } from '../dedup/payload-kind.ts';
 import { gunzip, gunzipWhole } from '../ebms/decompress.ts';
 import { type Sbd, SbdReader } from '../peppol/sbd.ts';
@@ -14,14 +14,13 @@ export interface BusinessLimits {
   readonly ratio: number;
 }
 
-/** What the leading payload holds. */
-export interface BusinessDocument extends Sbd {
+/** What the leading payload holds; EDIFACT and X12 interchanges are those of a TextContent or BinaryContent. */
+export interface BusinessDocument extends Sbd, FoundInterchanges {
   readonly payloadKind: PayloadKind;
-  /** EDIFACT and X12 interchanges of a TextContent or BinaryContent, in order. */
-  readonly interchanges: readonly InterchangeFinding[];
-  /** How many more there were than are recorded. */
-  readonly unrecordedInterchanges: number;
 }
+
+/** Interchanges that are recorded of a message, over all its payloads: each is compared with what is stored. */
+const INTERCHANGES = 1000;
 
 /** Below this a payload is decompressed in one call on the event loop; above it streams, so that nobody else waits long. */
 const WHOLE = 64 * 1024;
@@ -38,53 +37,81 @@ export async function readBusinessDocument(
 ): Promise<BusinessDocument> {
   const charset = payload.part.characterSet;
   // A document that is XML begins with "<", which is all that the reader of interchanges looks at then.
-  const interchanges = new InterchangeReader();
+  const interchanges = new InterchangeReader({ interchanges: INTERCHANGES });
   const onDocument = (chunk: Buffer) => interchanges.push(chunk);
   const reader = new SbdReader({ mode, onDocument, ...(charset === null ? {} : { charset }) });
-  await eachChunk(payload, limits, (chunk) => reader.push(chunk));
+  await eachChunk(payload, limits, (chunk) => {
+    reader.push(chunk);
+    return true;
+  });
   const sbd = reader.end();
-  const found = interchanges.end();
-  const kind = payloadKind(sbd.document.kind, interchanges.look);
-  return { ...sbd, payloadKind: kind, interchanges: found, unrecordedInterchanges: interchanges.unrecorded };
+  const found = foundBy(interchanges);
+  return { ...sbd, payloadKind: payloadKind(sbd.document.kind, interchanges.look), ...found };
 }
 
 /** What a further payload holds, which stands for itself: only the leading one is an SBD. */
-export interface FurtherPayload {
+export interface FurtherPayload extends FoundInterchanges {
+  /** PartInfo/@href as written. */
+  readonly href: string;
   /** Decompressed. */
   readonly sha256: Buffer;
-  readonly interchanges: readonly InterchangeFinding[];
-  readonly unrecordedInterchanges: number;
 }
 
-/** Decompresses, hashes and searches a further payload. @throws As4Error EBMS:0303 */
-export async function readFurtherPayload(payload: OpenedPayload, limits: BusinessLimits): Promise<FurtherPayload> {
-  const hash = payload.part.compressed ? createHash('sha256') : null;
-  const reader = new InterchangeReader();
+/** Decompresses, hashes and searches the payloads behind the leading one, in their order. @throws As4Error EBMS:0303 */
+export async function readFurtherPayloads(
+  payloads: readonly OpenedPayload[],
+  leading: Pick<BusinessDocument, 'interchanges'>,
+  limits: BusinessLimits,
+): Promise<FurtherPayload[]> {
+  const further: FurtherPayload[] = [];
+  let left = INTERCHANGES - leading.interchanges.length;
+  for (const payload of payloads) {
+    const found = await readFurtherPayload(payload, left, limits);
+    left -= found.interchanges.length;
+    further.push(found);
+  }
+  return further;
+}
+
+async function readFurtherPayload(
+  payload: OpenedPayload,
+  interchanges: number,
+  limits: BusinessLimits,
+): Promise<FurtherPayload> {
+  const { href, compressed } = payload.part;
+  const hash = compressed ? createHash('sha256') : null;
+  const reader = new InterchangeReader({ interchanges });
   await eachChunk(payload, limits, (chunk) => {
     hash?.update(chunk);
     reader.push(chunk);
+    // As it was sent its digest is known already.
+    return hash !== null || !reader.finished;
   });
+  return { href, sha256: hash?.digest() ?? payload.sha256, ...foundBy(reader) };
+}
+
+function foundBy(reader: InterchangeReader): FoundInterchanges {
   const interchanges = reader.end();
-  return { sha256: hash?.digest() ?? payload.sha256, interchanges, unrecordedInterchanges: reader.unrecorded };
+  return { interchanges, unrecordedInterchanges: reader.unrecorded, besideInterchanges: reader.beside };
 }
 
-/** SHA-256 of a further payload, decompressed: only the leading one is an SBD. */
-export async function decompressedDigest(payload: OpenedPayload, limits: BusinessLimits): Promise<Buffer> {
-  if (!payload.part.compressed) return payload.sha256;
-  const hash = createHash('sha256');
-  await eachChunk(payload, limits, (chunk) => hash.update(chunk));
-  return hash.digest();
-}
-
-async function eachChunk(payload: OpenedPayload, limits: BusinessLimits, take: (chunk: Buffer) => void): Promise<void> {
+/** @param take gives false when it wants no more */
+async function eachChunk(
+  payload: OpenedPayload,
+  limits: BusinessLimits,
+  take: (chunk: Buffer) => boolean,
+): Promise<void> {
   const { data, part } = payload;
   if (Buffer.isBuffer(data)) {
     const whole = part.compressed ? decompressedAtOnce(data, limits) : data;
-    if (whole !== null) return take(whole);
+    if (whole !== null) {
+      take(whole);
+      return;
+    }
   }
   const source = Buffer.isBuffer(data) ? one(data) : createReadStream(data.file, { highWaterMark: 256 * 1024 });
   const octets = part.compressed ? gunzip(source, { maxBytes: limits.payload, maxRatio: limits.ratio }) : source;
-  for await (const chunk of octets) take(chunk as Buffer);
+  for await (const chunk of octets) if (!take(chunk as Buffer)) break;
 }
 
 /** Null when it is, or turns out to be, too large for one blocking call. */

@@ -61,6 +61,38 @@ describe('the second layer, end to end', () => {
     expect(await states()).toEqual(['delivered', 'review', 'review', 'suppressed']);
   });
 
+  test('an interchange in a further payload is compared, and does not take along what stands beside it', async () => {
+    receiver = await startReceiver();
+    const edi = (reference: string) =>
+      Buffer.from(`UNB+UNOC:3+A:14+B:14+261130:1159+${reference}'BGM+220'UNZ+0+${reference}'`);
+    await receipted(await sender.message({ further: [edi('1')] }));
+    await receipted(await sender.message({ further: [edi('1')] }));
+    await receipted(await sender.message({ sbd: order('4711', 'PO-1') }));
+    await receipted(await sender.message({ sbd: order('4711', 'PO-1'), further: [edi('1')] }));
+    await receipted(await sender.message({ sbd: order('4711', 'PO-1'), further: [edi('2')] }));
+    expect(await receiver.inbox()).toHaveLength(2);
+    expect(await states()).toEqual(['delivered', 'review', 'delivered', 'suppressed', 'review']);
+    const why = (await receiver.quittance.store.reviews({ limit: 10 })).map((item) => item.why);
+    expect(why[0]).toContain('it cannot be told whether this came before: the business document');
+    expect(why[1]).toContain("not received before: EDIFACT interchange '2'");
+  });
+
+  test.each([
+    ['an interchange whose reference cannot be read', "UNB+UNOC:3+A:14+B:14+261130:1159'BGM+220+new'UNZ+0+'"],
+    ['something that is no interchange', 'a letter'],
+    ['a further payload', null],
+  ])('a known interchange with %s beside it waits, and is not suppressed', async (_, beside) => {
+    receiver = await startReceiver();
+    const known = "UNB+UNOC:3+A:14+B:14+261130:1159+1'BGM+220'UNZ+0+1'";
+    await receipted(await sender.message({ sbd: sbdOf(Buffer.from(known)) }));
+    const more = {
+      sbd: sbdOf(Buffer.from(known + (beside ?? ''))),
+      further: beside === null ? [Buffer.from('new')] : [],
+    };
+    await receipted(await sender.message(more));
+    expect(await states()).toEqual([expect.any(String), 'review']);
+  });
+
   test('a counter that began anew is delivered with a warning; a reference used twice waits for an operator', async () => {
     receiver = await startReceiver();
     await receipted(await sender.message({ sbd: order('1', 'PO-1') }));

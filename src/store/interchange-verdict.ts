@@ -51,6 +51,10 @@ export interface InterchangeVerdict {
 
 export interface VerdictRules {
   readonly onConflict: 'review' | 'allow' | 'suppress';
+  /** What of the message has no key. That its keys are known says nothing of it. */
+  readonly unkeyed: readonly string[];
+  /** The stored message that has this key with this content and is, as a whole, the same as this one; asked where something has no key. */
+  readonly sameWhole: (repeat: JudgedKey) => StoredContent | null;
   /** Whether the messages that hold these keys may all still be replaced by this one; asked only when the rule allows it. */
   readonly replaceable: ((keys: readonly JudgedKey[]) => boolean) | null;
 }
@@ -73,14 +77,20 @@ export function decideInterchanges(keys: readonly JudgedKey[], rules: VerdictRul
   const [repeat] = repeats;
   if (repeat && repeats.length === inside.length) {
     const [otherwise] = of('conflict', sbdh);
-    if (!otherwise || rules.onConflict === 'suppress') return verdict('suppress', repeat, []);
     // The very instance that was received, and yet not the same: to somebody else, or with something beside it.
-    const what = `${otherwise.label} was received before${named(otherwise)} with other content`;
-    return verdict('review', otherwise, [what, ...repeats.map(came)]);
+    if (otherwise && rules.onConflict !== 'suppress') {
+      const what = `${otherwise.label} was received before${named(otherwise)} with other content`;
+      return verdict('review', otherwise, [what, ...repeats.map(came)]);
+    }
+    if (rules.unkeyed.length === 0) return verdict('suppress', repeat, []);
+    const whole = rules.sameWhole(repeat);
+    if (whole) return verdict('suppress', { ...repeat, existing: whole }, []);
+    return verdict('review', repeat, [...repeats.map(came), cannotCompare(rules.unkeyed)]);
   }
   if (repeat) {
     const fresh = inside.filter((k) => k.verdict !== 'repeat').map((k) => k.label);
-    return verdict('review', repeat, [...repeats.map(came), `not received before: ${fresh.join(', ')}`]);
+    const without = rules.unkeyed.length > 0 ? [cannotCompare(rules.unkeyed)] : [];
+    return verdict('review', repeat, [...repeats.map(came), `not received before: ${fresh.join(', ')}`, ...without]);
   }
 
   const conflicts = of('conflict');
@@ -96,10 +106,15 @@ export function decideInterchanges(keys: readonly JudgedKey[], rules: VerdictRul
   if (conflict) {
     const what = conflicts.map((k) => `${k.label} was received before${named(k)} with other content`);
     // What is known by the SBDH's instance alone may still hold interchanges that nobody has had.
-    const partly = rules.onConflict === 'suppress' && of('conflict', inside).length < inside.length;
+    const known = of('conflict', inside).length === inside.length && rules.unkeyed.length === 0;
+    const partly = rules.onConflict === 'suppress' && !known;
     return verdict(partly ? 'review' : rules.onConflict, conflict, [...what, ...begun, ...expired]);
   }
   return verdict('allow', resets[0] ?? of('expired')[0] ?? null, [...begun, ...expired]);
+}
+
+function cannotCompare(unkeyed: readonly string[]): string {
+  return `it cannot be told whether this came before: ${unkeyed.join(', ')}`;
 }
 
 function came(k: JudgedKey): string {

@@ -149,6 +149,44 @@ describe('the second layer', () => {
     });
   });
 
+  test('what has no key is never suppressed for what has: the payload waits, unless the whole of it came before', async () => {
+    const store = await fixture.open();
+    const key = interchange('1', 'a');
+    const mixed = (
+      id: string,
+      content: string,
+      keys: Interchanges['keys'] = [key],
+      rules: Partial<Interchanges> = {},
+    ) =>
+      sampleMessage(id, {
+        ...carrying(id, keys, { unkeyed: ['payload 2'], ...rules }),
+        contentDigest: sha256(content),
+      });
+    await store.accept(order('m1', [key]));
+    expect(await store.accept(mixed('m2', 'with a drawing'))).toMatchObject({
+      decision: 'review',
+      warnings: [
+        'interchange 1 was received before in message m1',
+        'it cannot be told whether this came before: payload 2',
+      ],
+    });
+    expect(await store.accept(mixed('m3', 'with a drawing'))).toMatchObject({
+      kind: 'suppressed',
+      of: { messageId: 'm2' },
+    });
+    const rule = { onConflict: 'suppress' } as const;
+    expect(await store.accept(mixed('m4', 'x', [interchange('1', 'b')], rule))).toMatchObject({ decision: 'review' });
+    expect(await store.accept(mixed('m5', 'y', [interchange('2', 'a')]))).toMatchObject({ decision: 'allow' });
+    expect(await store.accept(mixed('m6', 'z', [interchange('2', 'a'), interchange('3', 'a')]))).toMatchObject({
+      decision: 'review',
+      warnings: [
+        'interchange 2 was received before in message m5',
+        'not received before: interchange 3',
+        'it cannot be told whether this came before: payload 2',
+      ],
+    });
+  });
+
   test('no partner blocks the references of another', async () => {
     const store = await fixture.open();
     const key = interchange('4711', 'a');

@@ -32,6 +32,8 @@ export interface KeyOnRecord {
   readonly label: string;
   readonly content: string;
   readonly dateTime: string | null;
+  /** On the first of a message's keys: it also holds something that has none. */
+  readonly partial?: true;
 }
 
 export interface InterchangeJudgement extends InterchangeVerdict {
@@ -45,6 +47,11 @@ export function prepareInterchanges(db: Db) {
   const under = `FROM interchange WHERE layer = ? AND scope = ? AND key = ? AND rejected = 0`;
   const contents = db.prepare(`SELECT ${columns} ${under} LIMIT ${contentsPerKey + 1}`);
   const sameContent = db.prepare(`SELECT ${columns} ${under} AND content_digest = ?`);
+  const sameWhole = db.prepare(
+    `SELECT i.message, i.content_digest AS content, i.date_time AS dateTime, i.base, i.expires_at AS expiresAt
+     FROM interchange i JOIN message m ON m.id = i.message
+     WHERE i.layer = ? AND i.scope = ? AND i.key = ? AND i.content_digest = ? AND i.rejected = 0 AND m.content_digest = ?`,
+  );
   const messageId = db.prepare('SELECT message_id FROM message WHERE id = ?').pluck();
   const keysOf = db.prepare('SELECT second_keys FROM message WHERE id = ?').pluck();
   const pending = db.prepare(
@@ -80,10 +87,20 @@ export function prepareInterchanges(db: Db) {
       const same = sameContent.all(k.layer, k.scope, k.key, content) as ContentRow[];
       rows = [...same, ...rows.map((row) => ({ ...row, dateTime: null }))];
     }
-    return rows.map(({ message, content, dateTime, base, expiresAt }) => {
-      const end = Math.max(expiresAt, base + m.window);
-      return { message: idOf(message), content, dateTime, end, live: end > m.now };
-    });
+    return rows.map((row) => storedContent(row, m));
+  }
+
+  function storedContent({ message, content, dateTime, base, expiresAt }: ContentRow, m: WireMessage): StoredContent {
+    const end = Math.max(expiresAt, base + m.window);
+    return { message: idOf(message), content, dateTime, end, live: end > m.now };
+  }
+
+  function wholeOf(m: WireMessage, blob: BlobAt, { layer, key }: JudgedKey): StoredContent | null {
+    const own = m.keys.find((k) => k.layer === layer && k.key === key);
+    if (!own) return null;
+    const values = [layer, own.scope, key, blob(own.contentDigest), blob(m.contentDigest)];
+    const rows = sameWhole.all(...values) as ContentRow[];
+    return rows.map((row) => storedContent(row, m)).find((stored) => stored.live) ?? null;
   }
 
   function judge(m: WireMessage, blob: BlobAt): JudgedKey[] {
@@ -119,7 +136,9 @@ export function prepareInterchanges(db: Db) {
         const row = pending.get(message) as HandOverRow | undefined;
         if (row === undefined && replaced.get(message) === 1) continue;
         const others = JSON.parse((keysOf.get(message) as string | undefined) ?? '[]') as KeyOnRecord[];
-        const covered = others.every((k) => k.layer === 'sbdh' || own.has(`${k.layer}\n${k.scope}\n${k.key}`));
+        const covered =
+          others.every((k) => k.partial !== true) &&
+          others.every((k) => k.layer === 'sbdh' || own.has(`${k.layer}\n${k.scope}\n${k.key}`));
         if (row === undefined || !covered) return null;
         found.set(message, row);
       }
@@ -135,6 +154,8 @@ export function prepareInterchanges(db: Db) {
       let replaced: HandOverRow[] = [];
       const verdict = decideInterchanges(keys, {
         onConflict: m.onConflict,
+        unkeyed: m.unkeyed,
+        sameWhole: (repeat) => wholeOf(m, blob, repeat),
         replaceable:
           m.replacePending && mayReplace
             ? (among) => {
@@ -182,8 +203,9 @@ export type InterchangeStore = ReturnType<typeof prepareInterchanges>;
 /** As kept in `message.second_keys`. */
 export function keysOnRecord(m: WireMessage, blob: BlobAt): string {
   if (m.keys.length === 0) return '[]';
-  const keys: KeyOnRecord[] = m.keys.map(({ layer, scope, key, label, dateTime, contentDigest }) => ({
+  const keys: KeyOnRecord[] = m.keys.map(({ layer, scope, key, label, dateTime, contentDigest }, i) => ({
     ...{ layer, scope, key, label, dateTime },
+    ...(i === 0 && m.unkeyed.length > 0 && { partial: true as const }),
     content: blob(contentDigest).toString('hex'),
   }));
   return JSON.stringify(keys);

@@ -68,6 +68,7 @@ export interface WireMessage extends Pick<NewMessage, Copied> {
   /** What windows are judged by: receivedAt, or less while the clock is doubted. */
   readonly now: number;
   readonly keys: readonly WireKey[];
+  readonly unkeyed: readonly string[];
   readonly onConflict: Interchanges['onConflict'];
   readonly replacePending: boolean;
   readonly routing: string;

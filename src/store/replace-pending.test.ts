@@ -100,6 +100,14 @@ describe('replacing what is still pending', () => {
     expect(states().map((s) => s.state)).toEqual(['superseded', 'superseded', 'received']);
   });
 
+  test('a message that holds something without a key is not replaced: it would be lost', async () => {
+    const store = await fixture.open();
+    const rules = { replacePending: true, unkeyed: ['payload 2'] };
+    await store.accept(sampleMessage('m1', carrying('m1', [interchange('4711', 'a')], rules)));
+    expect(await store.accept(version('m2', 'b'))).toMatchObject({ decision: 'review' });
+    expect(states().map((s) => s.state)).toEqual(['received', 'review']);
+  });
+
   test('the same content is suppressed, not replaced, so that no review is got round', async () => {
     const store = await fixture.open();
     await store.accept(version('m1', 'a', { purpose: 'review' }));

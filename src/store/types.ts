@@ -88,6 +88,8 @@ export interface InterchangeKey {
 /** What the policy says about repeated interchanges of this message. */
 export interface Interchanges {
   readonly keys: readonly InterchangeKey[];
+  /** What of the message has no key of its own, as people call it; absent: nothing. */
+  readonly unkeyed?: readonly string[];
   /** Same key, other content, no other date-time. */
   readonly onConflict: 'review' | 'allow' | 'suppress';
   /** The same interchange, while the earlier one still waits, takes its place. */

@@ -14,6 +14,7 @@ export function wireMessage(m: NewMessage, files: readonly (string | null)[], no
       ...{ layer, scope, key, dateTime, label },
       contentDigest: add(contentDigest),
     })),
+    unkeyed: interchanges.unkeyed ?? [],
     onConflict: interchanges.onConflict,
     replacePending: interchanges.replacePending,
     routing: JSON.stringify(m.routing),
