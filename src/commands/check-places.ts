@@ -52,7 +52,8 @@ async function checkPlace(what: string, path: string): Promise<Finding[]> {
   }
 }
 
-function judgeKind(what: string, path: string, place: Place): Finding[] {
+/** What the guarantees are worth on this file system. */
+export function judgeKind(what: string, path: string, place: Pick<Place, 'type' | 'kind'>): Finding[] {
   const on = `${path} is on ${place.type}`;
   switch (place.kind) {
     case 'journaling':

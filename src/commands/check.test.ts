@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,30 +130,58 @@ test.skipIf(!otherDevice)(
 
 const mayMount = spawnSync('unshare', ['-m', 'true']).status === 0;
 
+/** Runs check in a mount namespace of its own, after this shell command. */
+function checkAfter(mount: string, env: Record<string, string>): SpawnSyncReturns<string> {
+  const program = `"${process.execPath}" "${join(PACKAGE_ROOT, 'dist/cli.js')}" check`;
+  return spawnSync('unshare', ['-m', 'sh', '-c', `${mount} && exec ${program}`], {
+    cwd,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, QUITTANCE_STORE__MIN_FREE: '1B', ...env },
+  });
+}
+
 test.skipIf(!mayMount)(
   'staging behind a bind mount is wrong, although the device is the same (skipped without the right to mount)',
   () => {
     const [inbox, staging] = [join(cwd, 'bind/inbox'), join(cwd, 'bind/staging')];
     mkdirSync(inbox, { recursive: true });
     mkdirSync(staging);
-    const run = (mount: string) =>
-      spawnSync(
-        'unshare',
-        ['-m', 'sh', '-c', `${mount} && exec "${process.execPath}" "${join(PACKAGE_ROOT, 'dist/cli.js')}" check`],
-        {
-          cwd,
-          encoding: 'utf8',
-          env: {
-            PATH: process.env.PATH,
-            QUITTANCE_STORE__MIN_FREE: '1B',
-            QUITTANCE_DELIVERY__INBOX: inbox,
-            QUITTANCE_DELIVERY__STAGING: staging,
-          },
-        },
-      );
+    const places = { QUITTANCE_DELIVERY__INBOX: inbox, QUITTANCE_DELIVERY__STAGING: staging };
+    const run = (mount: string) => checkAfter(mount, places);
     expect(run('true').status).toBe(0);
     const bound = run('mount --bind bind/staging bind/staging');
     expect(bound.status).toBe(1);
     expect(bound.stdout).toMatch(/^WRONG +staging .*different file systems/m);
+  },
+);
+
+test.skipIf(!mayMount)(
+  'a database, an inbox and a staging that are mounted read-only are wrong, each with what to do (skipped without the right to mount)',
+  () => {
+    const directory = join(cwd, 'read-only');
+    mkdirSync(directory);
+    new Database(join(directory, 'quittance.db')).close();
+    const readOnly = 'mount --bind read-only read-only && mount -o remount,ro,bind read-only';
+    const database = { QUITTANCE_STORE__URL: `sqlite:${join(directory, 'quittance.db')}` };
+    expect(checkAfter('true', database).status).toBe(0);
+    const found = checkAfter(readOnly, database);
+    expect(found.status).toBe(1);
+    for (const place of ['read-only', 'read-only/quittance.db'].map((name) => join(cwd, name))) {
+      const text = `^WRONG +database +${place} is on a file system that is mounted read-only; mount it for writing`;
+      expect(found.stdout).toMatch(new RegExp(text, 'm'));
+    }
+    // The file alone: nothing but the database says so.
+    const file =
+      'mount --bind read-only/quittance.db read-only/quittance.db && mount -o remount,ro,bind read-only/quittance.db';
+    expect(checkAfter(file, database).stdout.match(/^WRONG.*/gm)).toEqual([
+      expect.stringMatching(/^WRONG +database +.*quittance\.db is on a file system that is mounted read-only/),
+    ]);
+    for (const place of ['INBOX', 'STAGING']) {
+      const { status, stdout } = checkAfter(readOnly, { [`QUITTANCE_DELIVERY__${place}`]: directory });
+      expect(status).toBe(1);
+      expect(stdout).toMatch(
+        new RegExp(`^WRONG +${place.toLowerCase()} +.*mounted read-only; mount it for writing`, 'm'),
+      );
+    }
   },
 );

@@ -30,8 +30,12 @@ export async function placeOf(path: string): Promise<Place> {
   const { directory, stats } = await nearestDirectory(path);
   const { bavail, bsize } = await statfs(directory);
   const { ok, type } = isLocalJournalingFileSystem(directory);
-  const kind = ok ? 'journaling' : (OTHERS.find(([pattern]) => pattern.test(type))?.[1] ?? 'unknown');
-  return { directory, device: stats.dev, type, kind, free: bavail * bsize };
+  return { directory, device: stats.dev, type, kind: kindOf(type, ok), free: bavail * bsize };
+}
+
+/** @param journaling whether the delivery knows the type as one of a local journaling file system */
+export function kindOf(type: string, journaling: boolean): FileSystemKind {
+  return journaling ? 'journaling' : (OTHERS.find(([pattern]) => pattern.test(type))?.[1] ?? 'unknown');
 }
 
 async function nearestDirectory(path: string): Promise<{ directory: string; stats: Stats }> {
