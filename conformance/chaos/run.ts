@@ -50,6 +50,7 @@ export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Pr
   const stop = (): void => over.abort();
   const timer = setTimeout(stop, seconds * 1000);
   signal?.addEventListener('abort', stop);
+  if (signal?.aborted === true) stop();
   const receipts = () => senders.counts.receipts;
   const killing = kills({ target, proxy, random: moments, receipts, signal: over.signal }).finally(() =>
     senders.stop(),

@@ -149,7 +149,7 @@ export class Senders {
   async #send(one: Correspondence, form: Form, random: () => number): Promise<void> {
     one.underWay += 1;
     while (!this.#stopped && (await this.#attempt(this.#options.url, one, form)) !== null)
-      await sleep(20 + random() * 200);
+      await sleep(50 + random() * 300);
     one.underWay -= 1;
   }
 
