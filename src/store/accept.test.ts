@@ -53,6 +53,16 @@ describe('accept', () => {
     expect(outcome.answer.contentType).toBe(message.receipt.contentType);
     expect(bytes(outcome.answer.body)).toBe(bytes(message.receipt.body));
     expect(await store.findRequest(sha256('other mime boundary'), noon)).not.toBeNull();
+    // The look-up missed it (two processes at once), so it is recorded here or nowhere.
+    expect((await store.audit('m1'))!.rows.at(-1)).toMatchObject({
+      ...{
+        decision: 'suppress',
+        rule: 'default',
+        existing: { id: 1, messageId: 'm1' },
+        windowExpires: noon + 90 * day,
+      },
+    });
+    expect((await store.messages({ limit: 1 }))[0]).toMatchObject({ suppressions: 1 });
     expect(fixture.value('SELECT count(*) FROM outbox')).toBe(1);
   });
 

@@ -63,6 +63,14 @@ export function prepareAccept(
     const stored = receiptFor.get(id, blob(m.referenceSet)) as (StoredAnswer & { id: number }) | undefined;
     if (stored) {
       if (m.requestDigest !== null) remember(blob(m.requestDigest), stored.id, id);
+      // Two copies, or two processes, passed the look-up together: nobody but us knows that this one was suppressed.
+      const compared = { message: id, existing: { id, messageId: m.messageId }, windowExpires: end };
+      audit.suppressed({
+        ...evidenceOf(m, blob),
+        ...compared,
+        decision: 'suppress',
+        detail: { how: 'same-references' },
+      });
       const { status, contentType, body } = stored;
       return { kind: 'duplicate', id, answer: { status, contentType, body } };
     }

@@ -316,8 +316,8 @@ export interface Store extends OperatorStore {
   /** @param window the window in force now, ms: a longer one than at acceptance extends, a shorter one does not cut; absent: the store's own. */
   find(key: MessageKey, referenceSet: Uint8Array, now: number, window?: number): Promise<KnownMessage | null>;
   /**
-   * Takes over payload files: once this is called they are the store's, whatever the outcome. A `duplicate` is not yet counted as a
-   * suppression (the caller's `suppress` does that); a `rebuilt` one and a `conflict` are recorded here.
+   * Takes over payload files: once this is called they are the store's, whatever the outcome. A `duplicate`, a `rebuilt` one and a
+   * `conflict` are counted and recorded here; what `find` answered, by the caller's `suppress`.
    */
   accept(message: NewMessage): Promise<AcceptOutcome>;
   /** Never rejects and never blocks an answer: a suppression that cannot be recorded is counted in `gaps()`. */
