@@ -63,6 +63,22 @@ it('what is written is what docs/metadata.schema.json says, for a full message a
   for (const metadata of written) expect(faults(metadata, schema)).toEqual([]);
 });
 
+it('tells all part properties of each payload, but for CompressionType: what is delivered is not compressed any more', async () => {
+  const own = { name: 'urn:own', type: 'x', value: ' as it was ' };
+  const type = { name: 'MimeType', type: null, value: 'application/xml' };
+  const compression = { name: 'CompressionType', type: null, value: 'application/gzip' };
+  const first = payload(sbd(), { properties: [type, compression, own] });
+  const second = payload(Buffer.from('%PDF'), { properties: [] });
+  await bench.accept(message('m-1', { payloads: [first, second] }));
+  await bench.deliver();
+  const { files } = bench.metadata(bench.entries()[0] ?? '');
+  expect(files.map(({ role, properties }) => [role, properties])).toEqual([
+    ['payload', [type, own]],
+    ['document', undefined],
+    ['payload', []],
+  ]);
+});
+
 it.each([
   ['a missing field', (m: Record<string, unknown>) => delete m.sequence],
   ['a field of another type', (m: Record<string, unknown>) => Object.assign(m, { warnings: 'none' })],

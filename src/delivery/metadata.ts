@@ -1,4 +1,4 @@
-import type { HandOver } from '../store/types.ts';
+import type { EbmsProperty, HandOver } from '../store/types.ts';
 
 /** An identifier with its scheme, as Peppol writes it (`iso6523-actorid-upis`, `0192:…`). */
 export interface MetadataIdentifier {
@@ -20,6 +20,8 @@ export interface MetadataFile {
   /** PartInfo/@href; only payloads. */
   readonly href?: string;
   readonly characterSet?: string | null;
+  /** eb:PartProperties as received; only payloads. */
+  readonly properties?: readonly EbmsProperty[];
   /** SHA-256 of the octets that the sender signed (still compressed, if they were); only payloads. */
   readonly signedSha256?: string;
 }
@@ -50,11 +52,7 @@ export interface Metadata {
     readonly conversationId: string;
     readonly service: { readonly type: string | null; readonly value: string };
     readonly action: string;
-    readonly messageProperties: readonly {
-      readonly name: string;
-      readonly type: string | null;
-      readonly value: string;
-    }[];
+    readonly messageProperties: readonly EbmsProperty[];
   };
   readonly sbdh: { readonly creationDateAndTime: string | null; readonly countryC1: string | null };
 }

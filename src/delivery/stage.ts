@@ -95,6 +95,8 @@ async function stagePayload(
     part,
     href: payload.href,
     characterSet: payload.characterSet,
+    // Compression is between the access points (eDelivery AS4 §1.4.3.1): the file is not compressed any more.
+    properties: payload.properties.filter(({ name }) => name !== 'CompressionType'),
     signedSha256: Buffer.from(payload.sha256).toString('hex'),
   };
   return document === null ? [described] : [described, document.finish(part)];

@@ -2,9 +2,9 @@ import { type InterchangeKey, interchangeKeys, interchangeWarnings, withoutKey }
 import type { PolicyFacts, RuleDecision } from '../dedup/policy.ts';
 import { isFromTheFuture } from '../dedup/window.ts';
 import { quote } from '../ebms/quote.ts';
-import type { UserMessage } from '../ebms/user-message.ts';
+import type { Property, UserMessage } from '../ebms/user-message.ts';
 import { routingOf } from '../peppol/routing.ts';
-import type { NewMessage, Routing, StoredAnswer } from '../store/types.ts';
+import type { EbmsProperty, NewMessage, Routing, StoredAnswer } from '../store/types.ts';
 import type { VerifiedEnvelope } from '../wss/verify.ts';
 import type { OpenedPayload } from './open-payloads.ts';
 import type { BusinessDocument, FurtherPayload } from './read-business.ts';
@@ -88,7 +88,12 @@ export function newMessage(f: MessageFacts, policy: AppliedPolicy): NewMessage {
 
 function payload({ part, sha256, bytes, data }: OpenedPayload): NewMessage['payloads'][number] {
   const { href, mimeType, characterSet, compressed } = part;
-  return { href, mimeType, characterSet, compressed, sha256, bytes, data };
+  const properties = part.partInfo.partProperties.map(withType);
+  return { href, mimeType, characterSet, compressed, properties, sha256, bytes, data };
+}
+
+function withType({ name, type, value }: Property): EbmsProperty {
+  return { name, type: type ?? null, value };
 }
 
 function ownWarnings({ message, receivedAt, sbd, further }: MessageFacts): string[] {
@@ -120,7 +125,7 @@ function routing(message: UserMessage, sbd: BusinessDocument | null): Routing {
     instanceIdentifier: sbd?.header.instanceIdentifier ?? null,
     sbdhCreationDateAndTime: sbd?.header.creationDateAndTime ?? null,
     countryC1: sbd?.header.countryC1 ?? null,
-    messageProperties: message.messageProperties.map(({ name, type, value }) => ({ name, type: type ?? null, value })),
+    messageProperties: message.messageProperties.map(withType),
   };
 }
 

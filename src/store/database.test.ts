@@ -33,6 +33,20 @@ describe('the database', () => {
     db.close();
   });
 
+  test('of an earlier program keeps its payloads, whose part properties it did not store', () => {
+    const old = new Database(fixture.path);
+    old.exec(migrations[0]!);
+    old.pragma('user_version = 1');
+    old.exec(`INSERT INTO message (sender, message_id, purpose, eb_timestamp, eb_timestamp_text, received_at, content_digest,
+        fingerprint, policy_version, outside_window, remote_address, routing, second_keys, warnings)
+        VALUES ('s', 'm', 'deliver', 1, '', 1, x'', '', '1', 0, '', '{}', '[]', '[]');
+      INSERT INTO payload (message, ordinal, at, href, mime_type, compressed, sha256, bytes, data)
+        VALUES (1, 0, 1, 'cid:a', 'application/xml', 0, x'', 1, x'41')`);
+    old.close();
+    openDatabase(fixture.path).close();
+    expect(fixture.rows('SELECT href, properties FROM payload')).toEqual([{ href: 'cid:a', properties: '[]' }]);
+  });
+
   test('of a newer program is refused with a sentence that says what to do', async () => {
     openDatabase(fixture.path).close();
     const db = new Database(fixture.path);

@@ -47,8 +47,8 @@ export function prepareExceptions(
      WHERE r.message = :message`,
   );
   const copyPayloads = db.prepare(
-    `INSERT INTO payload (message, ordinal, at, href, mime_type, character_set, compressed, sha256, bytes, file, data)
-     SELECT :message, ordinal, :at, href, mime_type, character_set, compressed, sha256, bytes, file, data FROM held_payload WHERE held = :held`,
+    `INSERT INTO payload (message, ordinal, at, href, mime_type, character_set, compressed, sha256, bytes, properties, file, data)
+     SELECT :message, ordinal, :at, href, mime_type, character_set, compressed, sha256, bytes, properties, file, data FROM held_payload WHERE held = :held`,
   );
   // The content file now belongs to the message that is made of it: one name, one row, or purge of the copy would delete it.
   const letGo = db.prepare('UPDATE held_payload SET file = NULL, data = NULL WHERE held = ?');

@@ -58,6 +58,17 @@ describe('a held copy: the same MessageId with other content, where the policy h
       expect(bytes((await store.find(one, one.referenceSet, noon))?.receipt)).toBe(bytes(one.receipt));
   });
 
+  test('approved it keeps the properties of its parts', async () => {
+    const store = await fixture.open();
+    const properties = [{ name: 'urn:own', type: 'x', value: 'y' }];
+    const [part] = sampleMessage('m1').payloads;
+    await store.accept(sampleMessage('m1', { payloads: [{ ...part!, properties: [] }] }));
+    await store.accept(otherMessage('m1', 'x', { conflict: 'hold', payloads: [{ ...part!, properties }] }));
+    await store.review('held-1', 'approve', actor, noon + day);
+    const told = (await store.outbox.pending(9)).map((row) => row.payloads.map((p) => p.properties));
+    expect(told).toEqual([[[]], [properties]]);
+  });
+
   test('approved it is delivered as a message of its own, once, and its retry still gets its receipt', async () => {
     const { store } = await held();
     const approved = await store.review('held-1', 'approve', actor, noon + day);

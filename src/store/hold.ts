@@ -33,8 +33,8 @@ export function prepareHold(db: Db, chains: Chains, audit: Audit) {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const payload = db.prepare(
-    `INSERT INTO held_payload (held, ordinal, href, mime_type, character_set, compressed, sha256, bytes, file, data)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO held_payload (held, ordinal, href, mime_type, character_set, compressed, sha256, bytes, properties, file, data)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const answer = 'SELECT status, content_type AS contentType, body FROM held_receipt WHERE held = ?';
   const stored = db.prepare(`${answer} AND reference_set = ?`);
@@ -60,7 +60,7 @@ export function prepareHold(db: Db, chains: Chains, audit: Audit) {
     const row = Number(held.run(...what, ...judged, ...texts).lastInsertRowid);
     m.payloads.forEach((p, ordinal) => {
       const data = p.data === null ? null : blob(p.data);
-      const about = [p.href, p.mimeType, p.characterSet, p.compressed ? 1 : 0, blob(p.sha256), p.bytes];
+      const about = [p.href, p.mimeType, p.characterSet, p.compressed ? 1 : 0, blob(p.sha256), p.bytes, p.properties];
       payload.run(row, ordinal, ...about, state === 'review' ? p.file : null, data);
     });
     return row;

@@ -251,4 +251,9 @@ export const migrations: readonly string[] = [
     fingerprint TEXT
   ) STRICT;
   `,
+  `
+  -- JSON of eb:PartProperties; messages from before had them dropped
+  ALTER TABLE payload ADD COLUMN properties TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE held_payload ADD COLUMN properties TEXT NOT NULL DEFAULT '[]';
+  `,
 ];

@@ -4,7 +4,7 @@ import { openCondition } from './migrations.ts';
 import type { OperationTable } from './protocol.ts';
 import { maxAttempts, openStates } from './states.ts';
 import type { Transitions } from './transitions.ts';
-import type { HandOver, HandOverState, Routing, StoredPayload } from './types.ts';
+import type { EbmsProperty, HandOver, HandOverState, Routing, StoredPayload } from './types.ts';
 
 type OutboxOperation =
   | 'pending'
@@ -38,8 +38,9 @@ interface OutboxRow {
   supersedes: string | null;
   afterPowerLoss: 'deliver' | 'review' | null;
 }
-interface PayloadRow extends Omit<StoredPayload, 'compressed' | 'data'> {
+interface PayloadRow extends Omit<StoredPayload, 'compressed' | 'data' | 'properties'> {
   compressed: number;
+  properties: string;
   file: string | null;
   data: Buffer | null;
 }
@@ -61,7 +62,7 @@ export function prepareOutbox(
     `SELECT ${columns} FROM outbox o JOIN message m ON m.id = o.message WHERE state = ? ORDER BY number LIMIT ?`,
   );
   const payloads = db.prepare(
-    `SELECT ordinal, href, mime_type AS mimeType, character_set AS characterSet, compressed, sha256, bytes, file, data
+    `SELECT ordinal, href, mime_type AS mimeType, character_set AS characterSet, compressed, sha256, bytes, properties, file, data
      FROM payload WHERE message = ? ORDER BY ordinal`,
   );
   const readMarker = db.prepare('SELECT value FROM setting WHERE name = ?').pluck();
@@ -73,9 +74,10 @@ export function prepareOutbox(
   const begin = db.prepare(`INSERT INTO sqlite_sequence (name, seq) VALUES ('outbox', ?)`);
 
   function handOver(row: OutboxRow): HandOver {
-    const stored = (payloads.all(row.message) as PayloadRow[]).map(({ file, data, compressed, ...p }) => ({
+    const stored = (payloads.all(row.message) as PayloadRow[]).map(({ file, data, compressed, properties, ...p }) => ({
       ...p,
       compressed: compressed === 1,
+      properties: JSON.parse(properties) as EbmsProperty[],
       data: file === null ? data : { file: join(contentDir, file) },
     }));
     const { number, state, bootId, directory, attempts, redelivery, reason, possibleDuplicate } = row;

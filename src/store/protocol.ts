@@ -36,6 +36,8 @@ export interface WirePayload {
   readonly mimeType: string;
   readonly characterSet: string | null;
   readonly compressed: boolean;
+  /** JSON. */
+  readonly properties: string;
   readonly sha256: BlobIndex;
   readonly bytes: number;
   readonly data: BlobIndex | null;

@@ -45,8 +45,8 @@ export function prepareStoreMessage(db: Db, chains: Chains, interchanges: Interc
      ON CONFLICT DO UPDATE SET message = excluded.message, base = excluded.base, expires_at = excluded.expires_at`,
   );
   const payload = db.prepare(
-    `INSERT INTO payload (message, ordinal, at, href, mime_type, character_set, compressed, sha256, bytes, file, data)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO payload (message, ordinal, at, href, mime_type, character_set, compressed, sha256, bytes, properties, file, data)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const request = db.prepare(
     `INSERT INTO request (digest, receipt, message) VALUES (?, ?, ?)
@@ -75,7 +75,7 @@ export function prepareStoreMessage(db: Db, chains: Chains, interchanges: Interc
     if (m.requestDigest !== null) request.run(blob(m.requestDigest), receipt, id);
     m.payloads.forEach((p, ordinal) => {
       const data = p.data === null ? null : blob(p.data);
-      const what = [p.href, p.mimeType, p.characterSet, p.compressed ? 1 : 0, blob(p.sha256), p.bytes];
+      const what = [p.href, p.mimeType, p.characterSet, p.compressed ? 1 : 0, blob(p.sha256), p.bytes, p.properties];
       payload.run(id, ordinal, at, ...what, p.file, data);
     });
     if (d.state !== null) outbox.run(id, d.state, at, d.state === 'review' ? d.warnings.join('; ') || null : null);

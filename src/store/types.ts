@@ -36,6 +36,13 @@ export interface KnownMessage {
   readonly receipt: StoredAnswer | null;
 }
 
+/** eb:Property, of a part or of the message. */
+export interface EbmsProperty {
+  readonly name: string;
+  readonly type: string | null;
+  readonly value: string;
+}
+
 export interface NewPayload {
   /** PartInfo/@href as written. */
   readonly href: string;
@@ -43,6 +50,8 @@ export interface NewPayload {
   readonly mimeType: string;
   readonly characterSet: string | null;
   readonly compressed: boolean;
+  /** All PartProperties as received, these too. */
+  readonly properties: readonly EbmsProperty[];
   /** SHA-256 of the octets as received (what the sender signed, still compressed). */
   readonly sha256: Uint8Array;
   readonly bytes: number;
@@ -64,11 +73,7 @@ export interface Routing {
   readonly sbdhCreationDateAndTime: string | null;
   readonly countryC1: string | null;
   /** All message properties as received, unknown ones too. */
-  readonly messageProperties: readonly {
-    readonly name: string;
-    readonly type: string | null;
-    readonly value: string;
-  }[];
+  readonly messageProperties: readonly EbmsProperty[];
 }
 
 /** A key of the second layer (SBDH instance, EDIFACT or X12 control reference), with the content that came under it. */
@@ -210,6 +215,7 @@ export interface StoredPayload {
   readonly mimeType: string;
   readonly characterSet: string | null;
   readonly compressed: boolean;
+  readonly properties: readonly EbmsProperty[];
   readonly sha256: Uint8Array;
   readonly bytes: number;
   /** In the row, or the absolute path of the content file; null once purged. */

@@ -35,5 +35,6 @@ export function wireMessage(m: NewMessage, files: readonly (string | null)[], no
 function wirePayload(p: NewPayload, file: string | null, add: AddBlob): WirePayload {
   const { href, mimeType, characterSet, compressed, bytes } = p;
   const data = p.data instanceof Uint8Array ? add(p.data) : null;
-  return { href, mimeType, characterSet, compressed, sha256: add(p.sha256), bytes, data, file };
+  const properties = JSON.stringify(p.properties);
+  return { href, mimeType, characterSet, compressed, properties, sha256: add(p.sha256), bytes, data, file };
 }

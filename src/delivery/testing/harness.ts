@@ -134,6 +134,7 @@ export function payload(content: Buffer, changes: Partial<NewPayload> = {}): New
     mimeType: 'application/xml',
     characterSet: 'UTF-8',
     compressed,
+    properties: [{ name: 'MimeType', type: null, value: changes.mimeType ?? 'application/xml' }],
     sha256: Buffer.alloc(32, 7),
     bytes: data.length,
     data,

@@ -26,6 +26,7 @@ export function sampleMessage(messageId: string, changes: Partial<NewMessage> = 
         mimeType: 'application/xml',
         characterSet: null,
         compressed: true,
+        properties: [{ name: 'MimeType', type: null, value: 'application/xml' }],
         sha256: sha256(`payload ${messageId}`),
         bytes: 10_240,
         data: Buffer.alloc(10_240, messageId),
