@@ -26,6 +26,11 @@ export interface JudgedKey {
   readonly existing: StoredContent | null;
 }
 
+/** Whether nothing tells two contents under one key apart: a counter that began anew shows by another date-time on both sides. */
+export function mayBeSame(a: Pick<StoredContent, 'dateTime'>, b: Pick<StoredContent, 'dateTime'>): boolean {
+  return a.dateTime === null || b.dateTime === null || a.dateTime === b.dateTime;
+}
+
 /** Compares one interchange with every content stored under its key. */
 export function judgeKey(
   own: { readonly content: Buffer; readonly dateTime: string | null },
@@ -36,8 +41,7 @@ export function judgeKey(
   if (!first) return stored[0] ? { verdict: 'expired', existing: stored[0] } : { verdict: 'new', existing: null };
   const same = live.find((s) => own.content.equals(s.content));
   if (same) return { verdict: 'repeat', existing: same };
-  // Without a date-time on both sides nothing tells a counter that began anew from a reference that was used twice.
-  const clash = live.find((s) => own.dateTime === null || s.dateTime === null || s.dateTime === own.dateTime);
+  const clash = live.find((s) => mayBeSame(own, s));
   return clash ? { verdict: 'conflict', existing: clash } : { verdict: 'reset', existing: first };
 }
 
@@ -96,13 +100,13 @@ export function decideInterchanges(keys: readonly JudgedKey[], rules: VerdictRul
   const conflicts = of('conflict');
   const resets = of('reset');
   const [conflict] = conflicts;
-  const other = [...conflicts, ...resets];
-  if (other[0] && rules.replaceable?.(other)) return verdict('replacePending', other[0], []);
   const expired = of('expired').map((k) => `${k.label} is known from a time before the duplicate window`);
   const begun = resets.map(
     (k) =>
       `${k.label} was received before${named(k)} with other content and another date-time: the partner's counter seems to have begun anew`,
   );
+  // Another date-time makes it another interchange, and that takes nobody's place.
+  if (conflict && rules.replaceable?.(conflicts)) return verdict('replacePending', conflict, [...begun, ...expired]);
   if (conflict) {
     const what = conflicts.map((k) => `${k.label} was received before${named(k)} with other content`);
     // What is known by the SBDH's instance alone may still hold interchanges that nobody has had.

@@ -4,6 +4,7 @@ import {
   type InterchangeVerdict,
   type JudgedKey,
   judgeKey,
+  mayBeSame,
   type StoredContent,
 } from './interchange-verdict.ts';
 import type { BlobAt, WireKey, WireMessage } from './protocol.ts';
@@ -121,24 +122,25 @@ export function prepareInterchanges(db: Db) {
 
   /**
    * The waiting hand-overs that hold these keys; null unless *all* of their messages wait and hold nothing that this one lacks. What is
-   * past its window or was replaced before is another matter: neither is replaced, and neither is in the way.
+   * past its window, was replaced before or has another date-time is another matter: it is not replaced, and not in the way.
    */
   function replaceable(m: WireMessage, keys: readonly JudgedKey[]): HandOverRow[] | null {
     const found = new Map<number, HandOverRow>();
-    const own = new Set(m.keys.map((k) => `${k.layer}\n${k.scope}\n${k.key}`));
+    const has = (k: KeyOnRecord) => m.keys.some((o) => sameKey(o, k) && mayBeSame(o, k));
     for (const judged of keys) {
-      const wire = m.keys.find((k) => k.layer === judged.layer && k.key === judged.key);
+      const own = m.keys.filter((k) => k.layer === judged.layer && k.key === judged.key);
+      const [wire] = own;
       if (!wire) return null;
       const rows = contents.all(wire.layer, wire.scope, wire.key) as ContentRow[];
       if (rows.length > contentsPerKey) return null;
-      for (const { message, base, expiresAt } of rows) {
+      for (const stored of rows) {
+        const { message, base, expiresAt } = stored;
         if (found.has(message) || Math.max(expiresAt, base + m.window) <= m.now) continue;
+        if (!own.some((k) => mayBeSame(k, stored))) continue;
         const row = pending.get(message) as HandOverRow | undefined;
         if (row === undefined && replaced.get(message) === 1) continue;
         const others = JSON.parse((keysOf.get(message) as string | undefined) ?? '[]') as KeyOnRecord[];
-        const covered =
-          others.every((k) => k.partial !== true) &&
-          others.every((k) => k.layer === 'sbdh' || own.has(`${k.layer}\n${k.scope}\n${k.key}`));
+        const covered = others.every((k) => k.partial !== true) && others.every((k) => k.layer === 'sbdh' || has(k));
         if (row === undefined || !covered) return null;
         found.set(message, row);
       }
@@ -192,6 +194,10 @@ export function prepareInterchanges(db: Db) {
       }
     },
   };
+}
+
+function sameKey(a: Omit<WireKey, 'contentDigest'>, b: KeyOnRecord): boolean {
+  return a.layer === b.layer && a.scope === b.scope && a.key === b.key;
 }
 
 const nothingKnown: InterchangeJudgement = {

@@ -94,7 +94,7 @@ describe('replacing what is still pending', () => {
     const store = await fixture.open();
     await store.accept(version('m1', '', {}, [interchange('1', 'a'), interchange('2', 'b')]));
     expect(await store.accept(version('m2', '', {}, [interchange('1', 'c')]))).toMatchObject({ decision: 'review' });
-    const both = version('m3', '', {}, [interchange('1', 'd', '261231:0000'), interchange('2', 'e', '261231:0000')]);
+    const both = version('m3', '', {}, [interchange('1', 'd'), interchange('2', 'e')]);
     // Only now m2 waits under the same key as well, and holds nothing that this one lacks.
     expect(await store.accept(both)).toMatchObject({ decision: 'replacePending' });
     expect(states().map((s) => s.state)).toEqual(['superseded', 'superseded', 'received']);
@@ -105,6 +105,25 @@ describe('replacing what is still pending', () => {
     const rules = { replacePending: true, unkeyed: ['payload 2'] };
     await store.accept(sampleMessage('m1', carrying('m1', [interchange('4711', 'a')], rules)));
     expect(await store.accept(version('m2', 'b'))).toMatchObject({ decision: 'review' });
+    expect(states().map((s) => s.state)).toEqual(['received', 'review']);
+  });
+
+  test("a counter that began anew is another interchange: it is delivered too, and takes nobody's place", async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', 'a'));
+    const begun = await store.accept(version('m2', 'b', {}, [interchange('4711', 'b', '261231:0000')]));
+    expect(begun).toMatchObject({ decision: 'allow', supersedes: null });
+    expect('warnings' in begun && begun.warnings.join()).toContain('counter seems to have begun anew');
+    // Of two under one reference only the one with this date-time is replaced.
+    expect(await store.accept(version('m3', 'c'))).toMatchObject({ decision: 'replacePending', supersedes: 'm1' });
+    expect(states().map((s) => s.state)).toEqual(['superseded', 'received', 'received']);
+  });
+
+  test('a payload is not replaced by one that has an interchange of it with another date-time only', async () => {
+    const store = await fixture.open();
+    await store.accept(version('m1', '', {}, [interchange('1', 'a'), interchange('2', 'b')]));
+    const keys = [interchange('1', 'c'), interchange('2', 'd', '261231:0000')];
+    expect(await store.accept(version('m2', '', {}, keys))).toMatchObject({ decision: 'review' });
     expect(states().map((s) => s.state)).toEqual(['received', 'review']);
   });
 

@@ -148,17 +148,24 @@ export class Model extends ModelHandOvers {
 
   /** The messages whose place it may take: all under the keys must still wait, unseen, and carry nothing else. */
   #replaceable(form: Form, verdicts: readonly Verdict[], judged: number): ModelMessage[] {
-    const contested = verdicts.filter((v) => v.verdict === 'conflict' || v.verdict === 'reset');
-    const found = contested.flatMap(({ key }) => this.#under(key.name, judged).map((e) => e.message));
+    const contested = verdicts.filter((v) => v.verdict === 'conflict').map((v) => v.key.name);
+    const clashes = (a: FormKey) =>
+      form.keys.some(
+        (k) => k.name === a.name && (a.dateTime === null || k.dateTime === null || k.dateTime === a.dateTime),
+      );
+    const found = contested.flatMap((name) =>
+      this.#under(name, judged)
+        .filter(clashes)
+        .map((e) => e.message),
+    );
     const targets = [...new Set(found)].filter((m) => !m.handOvers.every((h) => h.state === 'superseded'));
-    const names = new Set(form.keys.map((k) => k.name));
     const all = targets.every(
       ({ handOvers: [one, another], form: { keys } }) =>
         one !== undefined &&
         another === undefined &&
         !one.maybeSeen &&
         (one.state === 'received' || one.state === 'review') &&
-        keys.every((k) => k.layer === 'sbdh' || names.has(k.name)),
+        keys.every((k) => k.layer === 'sbdh' || clashes(k)),
     );
     return all ? targets : [];
   }
@@ -239,8 +246,8 @@ function decide(
     const otherwise = verdicts.some((v) => v.key.layer === 'sbdh' && v.verdict === 'conflict');
     return all('repeat') && (!otherwise || onConflict === 'suppress') ? 'suppress' : 'review';
   }
-  if (replaces) return 'replace';
   if (!some('conflict')) return 'allow';
+  if (replaces) return 'replace';
   return onConflict === 'suppress' && !all('conflict') ? 'review' : onConflict;
 }
 
