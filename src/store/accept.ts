@@ -96,6 +96,20 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
   const store = prepareStoreMessage(db, chains, interchanges);
   const otherSender = db.prepare('SELECT sender FROM message WHERE message_id = ? AND sender <> ? LIMIT 1').pluck();
   const messageId = db.prepare('SELECT message_id FROM message WHERE id = ?').pluck();
+  // A content that was replaced before anybody got it is not delivered by being known.
+  const standing = db
+    .prepare(
+      `SELECT 1 FROM interchange i WHERE i.layer = ? AND i.scope = ? AND i.key = ? AND i.content_digest = ? AND i.rejected = 0
+       AND max(i.expires_at, i.base + ?) > ?
+       AND coalesce((SELECT min(state = 'superseded') FROM outbox WHERE message = i.message), 0) = 0 LIMIT 1`,
+    )
+    .pluck();
+  const isReplaced = (m: WireMessage, blob: BlobAt, by: { layer: string; key: string }): boolean => {
+    const own = m.keys.find((k) => k.layer === by.layer && k.key === by.key);
+    if (!own) return false;
+    const values = [own.layer, own.scope, own.key, blob(own.contentDigest), m.window, m.now];
+    return standing.get(...values) === undefined;
+  };
   const supersede = db.prepare(`UPDATE outbox SET state = 'superseded', at = ? WHERE number = ? AND state = ?`);
 
   return (m: WireMessage, blob: BlobAt, expired: number | null): WireOutcome => {
@@ -111,16 +125,21 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
     }
     const waits = m.purpose === 'review' || (stale && m.staleTimestamp === 'review');
     const second = interchanges.judge(m, blob, !waits);
+    const existing = second.by?.existing?.message ?? null;
+    const repeats = second.decision === 'suppress' && existing !== null;
+    const replaced = repeats && second.by !== null && isReplaced(m, blob, second.by);
     const outsideWindow = expired !== null || second.outsideWindow;
     const warnings = [
       ...(stale ? [staleWarning] : []),
       ...(expired === null ? [] : [outsideWarning]),
       ...otherSenderWarning(otherSender.get(m.messageId, m.sender) as string | undefined),
       ...second.warnings,
+      ...(replaced
+        ? [`${second.by?.label} came before in message ${existing.messageId}, which a later one has replaced`]
+        : []),
     ];
-    const held = waits || second.decision === 'review' || (outsideWindow && m.outsideWindow === 'review');
-    const existing = second.by?.existing?.message ?? null;
-    const suppressed = second.decision === 'suppress' && existing !== null;
+    const held = waits || replaced || second.decision === 'review' || (outsideWindow && m.outsideWindow === 'review');
+    const suppressed = repeats && !replaced;
     const supersedes = second.decision === 'replacePending' && !held ? (second.replaced.at(-1) ?? null) : null;
     const state = m.purpose === 'test' || suppressed ? null : held ? 'review' : 'received';
     const disposition: Disposition = {

@@ -1,8 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { storeFixture } from './testing/fixture.ts';
-import { deliver } from './testing/operator.ts';
+import { actor, deliver } from './testing/operator.ts';
 import { carrying, day, interchange, noon, sampleMessage } from './testing/sample.ts';
 import type { NewMessage } from './types.ts';
+
+describe('the earlier content again, after a later one took its place', () => {
+  const fixture = storeFixture();
+
+  test('waits for an operator: nobody has got it, so it cannot be suppressed as known', async () => {
+    const store = await fixture.open();
+    const carried = (id: string, content: string) =>
+      sampleMessage(id, carrying(id, [interchange('4711', content)], { replacePending: true }));
+    await store.accept(carried('m1', 'a'));
+    expect(await store.accept(carried('m2', 'b'))).toMatchObject({ decision: 'replacePending' });
+    const again = await store.accept(carried('m3', 'a'));
+    expect(again).toMatchObject({ kind: 'accepted', decision: 'review' });
+    expect('warnings' in again && again.warnings.join()).toMatch(/message m1, which a later one has replaced/);
+    // Once it is delivered, it is known like any other.
+    await store.review('m3', 'approve', actor, noon);
+    expect(await store.accept(carried('m4', 'a'))).toMatchObject({ kind: 'suppressed' });
+  });
+});
 
 describe('replacing what is still pending', () => {
   const fixture = storeFixture();
