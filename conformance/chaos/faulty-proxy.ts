@@ -17,7 +17,6 @@ export class FaultyProxy {
   readonly url: URL;
   /** How often each fault has come to pass; one that waits for an octet that never comes does not count. */
   readonly happened: Record<FaultKind, number> = { drop: 0, truncate: 0, delay: 0, duplicate: 0 };
-  connections = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #options: FaultyProxyOptions;
@@ -57,7 +56,6 @@ export class FaultyProxy {
 
   #accept(client: Socket): void {
     this.#keep(client);
-    this.connections += 1;
     if (this.#upstream === null) {
       client.resetAndDestroy();
       return;
