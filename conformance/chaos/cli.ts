@@ -7,6 +7,9 @@ const SHOWN = 30;
 /** Seconds that a run may take beyond those that it was told, before it is given up. */
 const GRACE = 240;
 
+/** Exit code, as of a process that SIGINT ended. */
+const INTERRUPTED = 130;
+
 // A receiver that hangs must not keep the run from its end.
 process.exit(await main(process.argv.slice(2)));
 
@@ -34,7 +37,10 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(report(result, took));
     if (result.wrong.length > 0)
       process.stdout.write(`\nAgain with: npm run chaos -- --seconds ${seconds} --seed ${seed}\n`);
-    return result.wrong.length === 0 ? 0 : 1;
+    if (result.wrong.length > 0) return 1;
+    if (!interrupted.signal.aborted) return 0;
+    process.stdout.write('It was interrupted.\n');
+    return INTERRUPTED;
   } catch (error) {
     process.stderr.write(`The run failed: ${(error as Error).stack}\n`);
     return 1;

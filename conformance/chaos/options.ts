@@ -9,7 +9,7 @@ one reference set is the same, nothing is in the folder without a receipt or a s
   --seconds N    how long (60)
   --seed N       a whole number that decides what is left to chance; printed by each run
 
-Exit code: 0 the balance is right, 1 it is not, 2 wrong usage.
+Exit code: 0 the balance is right, 1 it is not, 2 wrong usage, 130 interrupted.
 `;
 
 /** Each sender has a seed of its own that is made from it, in 32 bits. */

@@ -62,7 +62,7 @@ export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Pr
     proxy.goesTo(null);
     await killAndStart(target);
     await senders.settle(target.url);
-    const wrong = [...senders.faults, ...(await atRest(senders, inbox.directory))];
+    const wrong = [...senders.faults, ...nothingShown(senders), ...(await atRest(senders, inbox.directory))];
     return {
       messages: senders.accounts.length,
       pending: senders.accounts.filter(({ pending }) => pending).length,
@@ -81,6 +81,11 @@ export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Pr
     await Promise.allSettled([killing, sending]);
     await proxy.close();
   }
+}
+
+/** A balance of nothing is always right, and proves nothing. */
+function nothingShown({ counts }: Senders): string[] {
+  return counts.receipts === 0 ? ['no sender got any receipt'] : [];
 }
 
 /** The balance once nothing more is on its way: when it is right, and still is a moment later, or when patience ends. */
