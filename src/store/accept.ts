@@ -3,6 +3,7 @@ import type { Audit, Decision } from './audit.ts';
 import type { Chains } from './chains.ts';
 import type { Db } from './database.ts';
 import { prepareHold } from './hold.ts';
+import type { JudgedKey } from './interchange-verdict.ts';
 import type { InterchangeStore } from './interchanges.ts';
 import type { BlobAt, Operation, WireMessage, WireOutcome } from './protocol.ts';
 import { type Disposition, prepareAddReceipt, prepareStoreMessage } from './store-message.ts';
@@ -104,10 +105,10 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
        AND coalesce((SELECT min(state = 'superseded') FROM outbox WHERE message = i.message), 0) = 0 LIMIT 1`,
     )
     .pluck();
-  const isReplaced = (m: WireMessage, blob: BlobAt, by: { layer: string; key: string }): boolean => {
+  const isReplaced = (m: WireMessage, by: JudgedKey): boolean => {
     const own = m.keys.find((k) => k.layer === by.layer && k.key === by.key);
-    if (!own) return false;
-    const values = [own.layer, own.scope, own.key, blob(own.contentDigest), m.window, m.now];
+    if (!own || by.existing === null) return false;
+    const values = [own.layer, own.scope, own.key, by.existing.content, m.window, m.now];
     return standing.get(...values) === undefined;
   };
   const supersede = db.prepare(`UPDATE outbox SET state = 'superseded', at = ? WHERE number = ? AND state = ?`);
@@ -127,7 +128,7 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
     const second = interchanges.judge(m, blob, !waits);
     const existing = second.by?.existing?.message ?? null;
     const repeats = second.decision === 'suppress' && existing !== null;
-    const replaced = repeats && second.by !== null && isReplaced(m, blob, second.by);
+    const replaced = repeats && second.by !== null && isReplaced(m, second.by);
     const outsideWindow = expired !== null || second.outsideWindow;
     const warnings = [
       ...(stale ? [staleWarning] : []),
