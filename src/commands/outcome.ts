@@ -13,6 +13,6 @@ export function doneOr(outcome: OperatorOutcome): Done {
 }
 
 /** The same for programs; `kind` says nothing that the exit code does not. */
-export function doneJson({ message, messageId, handOver, state, already }: Done): object {
-  return { message, messageId, handOver, state, already };
+export function doneJson({ message, messageId, handOver, state, already, same }: Done): object {
+  return { message, messageId, handOver, state, already, ...(same && { same }) };
 }

@@ -87,7 +87,20 @@ const kinds: Readonly<
 
 function explained(item: ReviewItem): string[] {
   const parties = `from ${item.originalSender ?? '-'} to ${item.finalRecipient ?? '-'}`;
-  return [oneLine(item.why), oneLine(`${parties}, document type ${item.documentType ?? '-'}`)];
+  const same = item.same.length === 0 ? [] : [sameIn(item)];
+  return [oneLine(item.why), oneLine(`${parties}, document type ${item.documentType ?? '-'}`), ...same];
+}
+
+/** What a decision about it means for others. */
+function sameIn({ kind, same }: Pick<ReviewItem, 'kind' | 'same'>): string {
+  const names = named(same);
+  return kind === 'held'
+    ? `An interchange of it came in ${names} as well: approved, it is delivered once more.`
+    : `Suppressed as its repeat: ${names}. Rejected, none of them is delivered.`;
+}
+
+function named(messages: ReviewItem['same']): string {
+  return messages.map((m) => `${oneLine(m.messageId)} (number ${m.id})`).join(', ');
 }
 
 function details({ item, routing, warnings, payloads, contentDigest }: ReviewDetail): string[] {
@@ -101,6 +114,7 @@ function details({ item, routing, warnings, payloads, contentDigest }: ReviewDet
     `sender          ${item.sender}, was told: ${item.told === 'failure' ? 'it failed' : 'received (receipt)'}`,
     `received        ${moment(item.receivedAt)}`,
     `waits since     ${moment(item.since)}`,
+    ...item.same.map((m) => `same in         ${oneLine(m.messageId)} (number ${m.id})`),
     ...(other ? [`compared with   ${oneLine(other.messageId)} (number ${other.id})`] : []),
     `from            ${name(routing.originalSender)}`,
     `to              ${name(routing.finalRecipient)}`,
@@ -122,13 +136,21 @@ function payload(p: StoredPayload): string {
   );
 }
 
-function decided(action: ReviewAction, { messageId, handOver, already }: Done): string {
+function decided(action: ReviewAction, { messageId, handOver, already, same = [] }: Done): string {
   const name = oneLine(messageId);
   const number = handOver === null ? '' : ` (hand-over ${handOver})`;
   if (already) return `${name}${number}: that was decided already; nothing was changed.`;
-  if (action === 'approve') return `${name} is approved${number}: the running receiver puts it into the inbox.`;
+  if (action === 'approve') {
+    const twice =
+      same.length === 0 ? '' : ` An interchange of it came in ${named(same)} as well, and is delivered once more.`;
+    return `${name} is approved${number}: the running receiver puts it into the inbox.${twice}`;
+  }
   if (action === 'confirm') return `${name} counts as delivered${number}.`;
-  return `${name} is settled${number}: it is not delivered.`;
+  const lost =
+    same.length === 0
+      ? ''
+      : ` Nor is what was suppressed as its repeat: ${named(same)}. If that was wrong: quittance redeliver.`;
+  return `${name} is settled${number}: it is not delivered.${lost}`;
 }
 
 function itemJson(item: ReviewItem): object {

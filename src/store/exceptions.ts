@@ -90,7 +90,12 @@ export function prepareExceptions(
     const { state, applied } = transitions.apply(number, event, now, changes, { decision: action, actor });
     if (!applied) return refusedAs('state', `Message ${messageId} is ${wordsFor(state)}: ${action} does not apply.`);
     if (action === 'reject' && !unsure) interchanges.reject(message);
-    return { kind: 'done', message, messageId, handOver: number, state, already: false };
+    // Its repeats got a receipt because it was there: with it gone, nothing of them is delivered either.
+    const same = action === 'reject' ? reviews.twinsOf(message) : [];
+    return {
+      ...{ kind: 'done', message, messageId, handOver: number, state, already: false },
+      ...(same.length > 0 && { same }),
+    };
   }
 
   function reviewHeld(row: HeldCopy, action: ReviewAction, actor: Actor, now: number): OperatorOutcome {

@@ -8,6 +8,11 @@ export interface Actor {
   readonly host: string;
 }
 
+export interface MessageName {
+  readonly id: number;
+  readonly messageId: string;
+}
+
 /**
  * Something that waits for an operator. Its id is what `review` takes:
  * - `message`: receipted and kept back (state `review`); id: the message's row id as text.
@@ -31,6 +36,11 @@ export interface ReviewItem extends MessageKey {
   readonly finalRecipient: string | null;
   /** Copies of this very content that came after the first. */
   readonly repeats: number;
+  /**
+   * Other messages with the same in them, at most ten: of `message`, those that were suppressed because they repeat it; of `held`, those
+   * that an interchange of the copy came in as well.
+   */
+  readonly same: readonly MessageName[];
   readonly handOver: number | null;
 }
 
@@ -58,6 +68,8 @@ export type OperatorOutcome =
       /** Null when the order touched no hand-over (a conflict that was only evidence). */
       readonly handOver: number | null;
       readonly state: HandOverState;
+      /** As in the list: what was suppressed as its repeat, and now is not delivered either, or what came with an approved copy's interchange. */
+      readonly same?: readonly MessageName[];
       /** Nothing had to be changed: it was so already. */
       readonly already: boolean;
     }

@@ -79,6 +79,21 @@ describe('a review', () => {
     expect(await store.accept(repeat)).toMatchObject({ kind: 'suppressed' });
   });
 
+  test('names what was suppressed as its repeat, before and when it is rejected: none of it is delivered then', async () => {
+    const store = await waiting(carrying('m1', [interchange('4711', 'a')]));
+    for (const id of ['m2', 'm3'])
+      expect(await store.accept(sampleMessage(id, carrying(id, [interchange('4711', 'a')])))).toMatchObject({
+        kind: 'suppressed',
+      });
+    const same = [
+      { id: 3, messageId: 'm3' },
+      { id: 2, messageId: 'm2' },
+    ];
+    expect(await store.reviews({ limit: 10 })).toMatchObject([{ id: '1', repeats: 2, same }]);
+    expect((await store.reviewDetail('1'))?.item).toMatchObject({ repeats: 2, same });
+    expect(await store.review('1', 'reject', actor, noon)).toMatchObject({ kind: 'done', state: 'rejected', same });
+  });
+
   test('cannot confirm what was never handed over', async () => {
     const store = await waiting();
     expect(await store.review('m1', 'confirm', actor, noon)).toMatchObject({ kind: 'refused', reason: 'state' });

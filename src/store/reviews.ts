@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Db } from './database.ts';
 import { openCondition } from './migrations.ts';
-import type { ReviewDetail, ReviewItem } from './operator-types.ts';
+import type { MessageName, ReviewDetail, ReviewItem } from './operator-types.ts';
 import type { OperationTable } from './protocol.ts';
 import type { HandOverState, Routing, StoredPayload } from './types.ts';
 
@@ -33,6 +33,7 @@ interface OpenRow {
   warnings: string;
   contentDigest: Buffer;
   decided: string | null;
+  repeats: number;
 }
 
 /** What an id of the command line names: one hand-over that waits, or one held copy. */
@@ -42,18 +43,26 @@ export type Waiting =
 
 const waitingStates = `(o.state = 'review' OR o.state = 'unknown' OR o.state = 'undeliverable') AND ${openCondition.replaceAll('state', 'o.state')}`;
 
+/** Other messages that an item names. */
+const namedAtMost = 10;
+
 /** As in the index on it. */
 const heldWaiting = `state = 'review' OR state = 'evidence'`;
 
 export interface Reviews extends Pick<OperationTable, 'reviews' | 'reviewDetail'> {
   find(id: string): Waiting | null;
   heldOf(message: number): ReviewItem[];
+  /** Messages that were suppressed because they repeat this one and were not delivered on order. */
+  twinsOf(message: number): MessageName[];
+  /** Messages in which an interchange of a held copy came as well. */
+  carriersOf(held: number): MessageName[];
 }
 
 /** What waits for an operator: messages and hand-overs that are kept back, and copies that were held. */
 export function prepareReviews(db: Db, contentDir: string): Reviews {
   const open = `SELECT o.number, o.message, o.state, o.at AS since, o.reason, m.sender, m.message_id AS messageId,
       m.received_at AS receivedAt, m.routing, m.warnings, m.content_digest AS contentDigest,
+      (SELECT count(*) FROM message t WHERE t.duplicate_of = m.id) AS repeats,
       (SELECT json_object('id', d.existing, 'messageId', d.existing_message_id) FROM decision d
        WHERE d.message = m.id AND d.decision = 'review' AND d.existing IS NOT NULL ORDER BY d.id LIMIT 1) AS decided
     FROM outbox o JOIN message m ON m.id = o.message WHERE ${waitingStates}`;
@@ -65,6 +74,25 @@ export function prepareReviews(db: Db, contentDir: string): Reviews {
   const heldRows = db.prepare(`${held} WHERE ${heldWaiting} ORDER BY id LIMIT ?`);
   const heldById = db.prepare(`${held} WHERE id = ?`);
   const heldByMessage = db.prepare(`${held} WHERE message = ? ORDER BY id LIMIT 100`);
+  const twins = db.prepare(
+    `SELECT id, message_id AS messageId FROM message m WHERE duplicate_of = ? AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.message = m.id)
+     ORDER BY id DESC LIMIT ${namedAtMost}`,
+  );
+  const carriers = db.prepare(
+    `SELECT DISTINCT m.id, m.message_id AS messageId
+     FROM held h, json_each(h.second_keys) k
+       JOIN interchange i ON i.layer = k.value ->> '$.layer' AND i.scope = k.value ->> '$.scope' AND i.key = k.value ->> '$.key'
+         AND i.content_digest = unhex(k.value ->> '$.content') AND i.rejected = 0
+       JOIN message m ON m.id = i.message
+     WHERE h.id = ? AND m.id IS NOT h.copy ORDER BY m.id LIMIT ${namedAtMost}`,
+  );
+  const twinsOf = (message: number) => twins.all(message) as MessageName[];
+  const carriersOf = (held: number) => carriers.all(held) as MessageName[];
+  const openItem = (row: OpenRow): ReviewItem => ({ ...openItemOf(row), same: twinsOf(row.message) });
+  const heldItem = (row: HeldCopy): ReviewItem => ({
+    ...heldItemOf(row),
+    same: row.state === 'review' ? carriersOf(row.id) : [],
+  });
   const heldByMessageId = db.prepare(
     `${held} WHERE (${heldWaiting}) AND message IN (SELECT id FROM message WHERE message_id = ?) AND message_id = ? LIMIT 2`,
   );
@@ -90,6 +118,8 @@ export function prepareReviews(db: Db, contentDir: string): Reviews {
 
   return {
     find,
+    twinsOf,
+    carriersOf,
     heldOf: (message) => (heldByMessage.all(message) as HeldCopy[]).map(heldItem),
     reviews: {
       writes: false,
@@ -133,7 +163,7 @@ interface PayloadRow extends Omit<StoredPayload, 'compressed' | 'data'> {
   data: Buffer | null;
 }
 
-function openItem(row: OpenRow): ReviewItem {
+function openItemOf(row: OpenRow): Omit<ReviewItem, 'same'> {
   const kind = row.state === 'review' ? 'message' : (row.state as 'unknown' | 'undeliverable');
   const why =
     kind === 'unknown'
@@ -141,7 +171,7 @@ function openItem(row: OpenRow): ReviewItem {
       : (row.reason ?? (JSON.parse(row.warnings) as string[]).at(-1) ?? 'The policy sends it to review');
   return {
     ...{ id: String(row.message), kind, told: 'receipt', sender: row.sender, messageId: row.messageId },
-    ...{ receivedAt: row.receivedAt, since: row.since, why, repeats: 0, handOver: row.number },
+    ...{ receivedAt: row.receivedAt, since: row.since, why, repeats: row.repeats, handOver: row.number },
     existing: row.decided === null ? null : (JSON.parse(row.decided) as ReviewItem['existing']),
     ...participants(row.routing),
   };
@@ -152,7 +182,7 @@ export function isEvidence(state: HeldCopy['state']): boolean {
   return state === 'evidence' || state === 'dismissed';
 }
 
-function heldItem(row: HeldCopy): ReviewItem {
+function heldItemOf(row: HeldCopy): Omit<ReviewItem, 'same'> {
   const what = 'The same MessageId was received before with other content';
   const ends = {
     evidence: `${what}; the sender was told that this copy failed`,
