@@ -125,6 +125,8 @@ export function prepareExceptions(
       audit.decide({ ...order, message: row.message, after: 'rejected', existing, detail: { held: row.id } });
       return { ...done, state: 'rejected', already: false };
     }
+    // Whether its interchanges came under another MessageId meanwhile; the operator may know, and is told.
+    const same = reviews.carriersOf(row.id);
     const message = Number(copyMessage.run(row.id).lastInsertRowid);
     const both = { message, held: row.id };
     copyReceipts.run(both);
@@ -134,8 +136,17 @@ export function prepareExceptions(
     copyKeys.run(both);
     setHeld.run('approved', message, row.id);
     const handOver = Number(addHandOver.run(message, 0, 'received', now, actor.reason).lastInsertRowid);
-    audit.decide({ ...order, message, after: 'received', existing, detail: { held: row.id, number: handOver } });
-    return { kind: 'done', message, messageId, handOver, state: 'received', already: false };
+    audit.decide({
+      ...order,
+      message,
+      after: 'received',
+      existing,
+      detail: { held: row.id, number: handOver, ...(same.length > 0 && { same }) },
+    });
+    return {
+      ...{ kind: 'done', message, messageId, handOver, state: 'received', already: false },
+      ...(same.length > 0 && { same }),
+    };
   }
 
   function redeliver(id: string, actor: Actor, now: number): OperatorOutcome {

@@ -145,6 +145,17 @@ describe('a held copy: the same MessageId with other content, where the policy h
     expect(fixture.value('SELECT count(*) FROM held')).toBe(0);
   });
 
+  test('names, in the list and when it is approved, the message in which its interchange came meanwhile', async () => {
+    const { store } = await held(carrying('m1 x', [interchange('4711', 'a')]));
+    expect((await store.reviews({ limit: 10 }))[0]).toMatchObject({ id: 'held-1', same: [] });
+    const meanwhile = sampleMessage('m2', carrying('m2', [interchange('4711', 'a')]));
+    expect(await store.accept(meanwhile)).toMatchObject({ kind: 'accepted', decision: 'allow' });
+    const same = [{ id: 2, messageId: 'm2' }];
+    expect((await store.reviewDetail('held-1'))?.item).toMatchObject({ same });
+    expect(await store.review('held-1', 'approve', actor, noon)).toMatchObject({ kind: 'done', message: 3, same });
+    expect((await store.audit('3'))!.rows[0]).toMatchObject({ decision: 'approve', detail: { same } });
+  });
+
   test('interchange keys of an approved copy are compared with from then on', async () => {
     const { store } = await held(carrying('m1 x', [interchange('4711', 'a')]));
     await store.review('held-1', 'approve', actor, noon);
