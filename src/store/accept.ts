@@ -125,7 +125,7 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
       return { kind: 'stale' };
     }
     const waits = m.purpose === 'review' || (stale && m.staleTimestamp === 'review');
-    const second = interchanges.judge(m, blob, !waits);
+    const second = interchanges.judge(m, blob, !waits && (expired === null || m.outsideWindow !== 'review'));
     const existing = second.by?.existing?.message ?? null;
     const repeats = second.decision === 'suppress' && existing !== null;
     const replaced = repeats && second.by !== null && isReplaced(m, second.by);

@@ -159,7 +159,7 @@ export function prepareInterchanges(db: Db) {
         unkeyed: m.unkeyed,
         sameWhole: (repeat) => wholeOf(m, blob, repeat),
         replaceable:
-          m.replacePending && mayReplace
+          m.replacePending && mayReplace && !(m.outsideWindow === 'review' && keys.some((k) => k.verdict === 'expired'))
             ? (among) => {
                 const rows = replaceable(m, among);
                 replaced = rows ?? [];

@@ -145,6 +145,24 @@ describe('replacing what is still pending', () => {
     expect(states().map((s) => s.state)).toEqual(['received', 'review']);
   });
 
+  test('a message that is held for a key outside its window replaces nothing, and the conflict is named', async () => {
+    const store = await fixture.open();
+    const past = { receivedAt: noon - 91 * day, ebTimestamp: noon - 91 * day };
+    await store.accept(version('m0', 'z', past, [interchange('1', 'z')]));
+    await store.accept(version('m1', 'a'));
+    const cautious = { outsideWindow: 'review' } as const;
+    const known = 'interchange 4711 was received before in message m1 with other content';
+    const keys = [interchange('4711', 'b'), interchange('1', 'z')];
+    const held = await store.accept(version('m2', '', cautious, keys));
+    expect(held).toMatchObject({ decision: 'review', supersedes: null });
+    expect('warnings' in held && held.warnings).toContain(known);
+    // The MessageId is outside its window.
+    const again = await store.accept(version('m0', 'c', cautious));
+    expect(again).toMatchObject({ decision: 'review', supersedes: null });
+    expect('warnings' in again && again.warnings.join()).toContain('interchange 4711 was received before');
+    expect(states()).toContainEqual({ id: 'm1', state: 'received' });
+  });
+
   test('the same content is suppressed, not replaced, so that no review is got round', async () => {
     const store = await fixture.open();
     await store.accept(version('m1', 'a', { purpose: 'review' }));

@@ -111,7 +111,7 @@ export class Model extends ModelHandOvers {
     const verdicts = this.#verdicts(form, judged);
     const outside = holder !== undefined || verdicts.some((v) => v.verdict === 'expired');
     const kept = waits || (outside && this.policy.outsideWindow === 'review');
-    const targets = this.policy.replacePending && !waits ? this.#replaceable(form, verdicts, judged) : [];
+    const targets = this.policy.replacePending && !kept ? this.#replaceable(form, verdicts, judged) : [];
     const decision = decide(verdicts, targets.length > 0, this.policy.onConflict);
     const base = Math.max(now, form.timestamp);
     const message = this.add(form, base, base + this.policy.window, now);
@@ -122,7 +122,7 @@ export class Model extends ModelHandOvers {
     this.#remember(form, message, message.end);
     if (form.purpose !== 'test') this.wait(message, kept || decision === 'review' ? 'review' : 'received');
     // What has to wait for an operator itself takes nobody's place: he decides.
-    if (decision === 'replace' && !kept) for (const t of targets) this.apply(t.handOvers[0]!, 'supersede');
+    if (decision === 'replace') for (const t of targets) this.apply(t.handOvers[0]!, 'supersede');
     return { kind: 'accepted', message, answer: receipt };
   }
 
