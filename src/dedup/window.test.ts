@@ -9,9 +9,9 @@ const policy: DuplicatePolicy = {
   rebuilt: 'own-receipt',
 };
 
-it('calls a message stale only when its signed timestamp is older than the window', () => {
-  expect(isStale(0, 90 * DAY, policy)).toBe(false);
-  expect(isStale(0, 90 * DAY + 1, policy)).toBe(true);
+it('calls a message stale only when its key, as old as its signed timestamp, would have expired', () => {
+  expect(isStale(0, 90 * DAY - 1, policy)).toBe(false);
+  expect(isStale(0, 90 * DAY, policy)).toBe(true);
 });
 
 it('notices a timestamp more than an hour ahead', () => {

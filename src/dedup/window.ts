@@ -17,9 +17,10 @@ export function policyVersion(policy: DuplicatePolicy): string {
 /**
  * Whether a message that the log does not know may be a replay of one that was purged: its signed eb:Timestamp is older than its
  * window (architecture §3). Such a replay always looks like this, which is what lets a finite log keep an unlimited promise.
+ * @param now or, where that is later, the time that the last purge went by: a clock that was ahead has made it forget too early
  */
 export function isStale(ebTimestamp: number, now: number, policy: Pick<DuplicatePolicy, 'window'>): boolean {
-  return ebTimestamp + policy.window < now;
+  return ebTimestamp + policy.window <= now;
 }
 
 /** A sender's clock that runs ahead lengthens the window of its keys; more than an hour is worth a word. */

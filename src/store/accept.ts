@@ -97,6 +97,7 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
   const store = prepareStoreMessage(db, chains, interchanges);
   const otherSender = db.prepare('SELECT sender FROM message WHERE message_id = ? AND sender <> ? LIMIT 1').pluck();
   const messageId = db.prepare('SELECT message_id FROM message WHERE id = ?').pluck();
+  const purgedUpTo = db.prepare(`SELECT value FROM setting WHERE name = 'purge.upTo'`).pluck();
   // A content that was replaced before anybody got it is not delivered by being known.
   const standing = db
     .prepare(
@@ -114,7 +115,8 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
   const supersede = db.prepare(`UPDATE outbox SET state = 'superseded', at = ? WHERE number = ? AND state = ?`);
 
   return (m: WireMessage, blob: BlobAt, expired: number | null): WireOutcome => {
-    const stale = m.purpose !== 'test' && isStale(m.ebTimestamp, m.now, m);
+    const forgottenUpTo = Number(purgedUpTo.get() ?? 0);
+    const stale = m.purpose !== 'test' && isStale(m.ebTimestamp, Math.max(m.now, forgottenUpTo), m);
     if (stale && m.staleTimestamp === 'refuse') {
       audit.decide({
         ...evidenceOf(m, blob),

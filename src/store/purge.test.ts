@@ -124,6 +124,19 @@ describe('purge', () => {
     expect(fixture.rows('SELECT id FROM message')).toEqual([{ id: 2 }]);
   });
 
+  test('what a clock that was ahead has forgotten too early is recognised once the clock is right again', async () => {
+    const store = await delivered('m1');
+    await store.purge({ now: noon + 100 * day, ...retention });
+    const replay = sampleMessage('m1', { receivedAt: noon + 85 * day });
+    expect(await store.accept(replay)).toMatchObject({ kind: 'accepted', decision: 'review' });
+    // An earlier purge takes nothing back, and what was signed later is new.
+    await store.purge({ now: noon + 95 * day, ...retention });
+    const later = sampleMessage('m2', { receivedAt: noon + 95 * day, ebTimestamp: noon + 9 * day });
+    expect(await store.accept(later)).toMatchObject({ decision: 'review' });
+    const fresh = sampleMessage('m3', { receivedAt: noon + 85 * day, ebTimestamp: noon + 11 * day });
+    expect(await store.accept(fresh)).toMatchObject({ decision: 'allow' });
+  });
+
   test('works through more rows than one step takes, and gives the space back', async () => {
     const ids = Array.from({ length: 600 }, (_, i) => `m${i}`);
     const store = await delivered(...ids);

@@ -46,6 +46,11 @@ export function preparePurge(db: Db): Pick<OperationTable, 'purgeCount' | 'purge
     `DELETE FROM interchange WHERE (layer, scope, key, content_digest, message) IN (
        SELECT layer, scope, key, content_digest, message ${interchanges} LIMIT ${rowsPerStep})`,
   );
+  // A clock that was ahead, and came back, has forgotten too early: replays of what is gone are told by this.
+  const remember = db.prepare(
+    `INSERT INTO setting (name, value) VALUES ('purge.upTo', CAST(CAST(:now AS INTEGER) AS TEXT))
+     ON CONFLICT DO UPDATE SET value = excluded.value WHERE CAST(value AS INTEGER) < CAST(excluded.value AS INTEGER)`,
+  );
   const expire = db.prepare('UPDATE message SET expired_at = ? WHERE id = ?');
   const somePayloads = db.prepare(`SELECT id, file ${payloads} LIMIT ${rowsPerStep}`);
   const emptyPayload = db.prepare('UPDATE payload SET data = NULL, file = NULL, purged_at = ? WHERE id = ?');
@@ -71,6 +76,7 @@ export function preparePurge(db: Db): Pick<OperationTable, 'purgeCount' | 'purge
       expire.run(limits.now, k.message);
     }
     const forgotten = deleteInterchanges.run(limits).changes;
+    if (expired.length + forgotten > 0) remember.run({ now: limits.now });
     const emptied = somePayloads.all(limits) as { id: number; file: string | null }[];
     for (const p of emptied) emptyPayload.run(limits.now, p.id);
     const copies = someHeldPayloads.all(limits) as { held: number; ordinal: number; file: string | null }[];
