@@ -5,7 +5,7 @@ import { waitingReviews } from './review-watch.ts';
 import type { Store } from './store/types.ts';
 
 export interface Meters {
-  readonly store: Pick<Store, 'counts' | 'reviews' | 'gaps' | 'droppedRefusals'>;
+  readonly store: Pick<Store, 'counts' | 'waitingReviews' | 'gaps' | 'droppedRefusals'>;
   readonly budget: Pick<BufferBudget, 'used'>;
   /** Messages that are being worked on. */
   readonly inFlight: () => number;

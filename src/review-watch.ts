@@ -8,18 +8,9 @@ export interface WaitingReviews {
   readonly oldest: number | null;
 }
 
-/** Beyond it only "at least so many" matters, and a look must not cost a scan. */
-const atMost = 1000;
-
 /** Conflicts are left out: their senders were told. Hand-overs of unknown fate and undeliverable ones have a state that is counted by itself. */
-export async function waitingReviews(store: Pick<Store, 'reviews' | 'counts'>): Promise<WaitingReviews> {
-  const [items, counts] = await Promise.all([store.reviews({ limit: atMost }), store.counts()]);
-  const receipted = items.filter(({ kind, told }) => told === 'receipt' && (kind === 'message' || kind === 'held'));
-  // Older conflicts may fill the list; they do not hide that there are others.
-  return {
-    count: Math.max(receipted.length, counts.review),
-    oldest: receipted[0]?.since ?? items.at(-1)?.since ?? null,
-  };
+export function waitingReviews(store: Pick<Store, 'waitingReviews'>): Promise<WaitingReviews> {
+  return store.waitingReviews();
 }
 
 /** What health says of them: `[review]` of the configuration sets the thresholds. */

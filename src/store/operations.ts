@@ -43,6 +43,7 @@ export function prepareOperations(db: Db, o: OperationOptions): OperationTable &
     ...preparePurge(db),
     ...prepareClock(db, audit),
     reviews: reviews.reviews,
+    waitingReviews: reviews.waitingReviews,
     reviewDetail: reviews.reviewDetail,
     ...prepareExceptions(db, { audit, transitions, reviews, interchanges, exceptionsPerHour }),
     acknowledge: prepareAcknowledge(db, transitions),

@@ -165,6 +165,8 @@ export interface BackupReport {
 export interface OperatorStore {
   /** What waits for an operator, the oldest first. */
   reviews(o: { limit: number }): Promise<ReviewItem[]>;
+  /** Of all that is in review and has a receipt, how many and since when (epoch ms) the oldest. */
+  waitingReviews(): Promise<{ readonly count: number; readonly oldest: number | null }>;
   /** @param id as in `ReviewItem`, or a MessageId when one thing of it waits */
   reviewDetail(id: string): Promise<ReviewDetail | null>;
   review(id: string, action: ReviewAction, actor: Actor, now: number): Promise<OperatorOutcome>;

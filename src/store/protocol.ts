@@ -166,6 +166,7 @@ export interface Operations {
   heartbeat: { args: { at: number }; result: null };
   doubtClock: { args: ClockDoubt; result: null };
   trustClock: { args: { at: number; actor: Actor | null }; result: null };
+  waitingReviews: { args: null; result: { count: number; oldest: number | null } };
   reviews: { args: { limit: number }; result: ReviewItem[] };
   reviewDetail: { args: string; result: ReviewDetail | null };
   review: { args: { id: string; action: ReviewAction; actor: Actor; now: number }; result: OperatorOutcome };

@@ -94,6 +94,20 @@ describe('a review', () => {
     expect(await store.review('1', 'reject', actor, noon)).toMatchObject({ kind: 'done', state: 'rejected', same });
   });
 
+  test('those whose sender holds a receipt are counted by themselves, and the oldest of them gives the age', async () => {
+    const store = await waiting({ receivedAt: noon + 5 });
+    expect(await store.waitingReviews()).toEqual({ count: 1, oldest: noon + 5 });
+    // More evidence than any list shows: their senders were told failure.
+    const copies = Array.from({ length: 1000 }, (_, i) => otherMessage('m1', `${i}`, { payloads: [] }));
+    await Promise.all(copies.map((m) => store.accept(m)));
+    await store.accept(sampleMessage('m2'));
+    await store.accept(otherMessage('m2', 'x', { conflict: 'hold', sender: 'POP000001', receivedAt: noon + 3 }));
+    expect(await store.waitingReviews()).toEqual({ count: 1, oldest: noon + 5 });
+    await store.accept(sampleMessage('m3', { sender: 'POP000002' }));
+    await store.accept(otherMessage('m3', 'x', { conflict: 'hold', sender: 'POP000002', receivedAt: noon + 4 }));
+    expect(await store.waitingReviews()).toEqual({ count: 2, oldest: noon + 4 });
+  });
+
   test('cannot confirm what was never handed over', async () => {
     const store = await waiting();
     expect(await store.review('m1', 'confirm', actor, noon)).toMatchObject({ kind: 'refused', reason: 'state' });

@@ -49,7 +49,7 @@ const namedAtMost = 10;
 /** As in the index on it. */
 const heldWaiting = `state = 'review' OR state = 'evidence'`;
 
-export interface Reviews extends Pick<OperationTable, 'reviews' | 'reviewDetail'> {
+export interface Reviews extends Pick<OperationTable, 'reviews' | 'reviewDetail' | 'waitingReviews'> {
   find(id: string): Waiting | null;
   heldOf(message: number): ReviewItem[];
   /** Messages that were suppressed because they repeat this one and were not delivered on order. */
@@ -72,6 +72,12 @@ export function prepareReviews(db: Db, contentDir: string): Reviews {
   const held = `SELECT id, sender, message_id AS messageId, message, state, copy, first_at AS receivedAt, repeats, routing, warnings,
       content_digest AS contentDigest FROM held`;
   const heldRows = db.prepare(`${held} WHERE ${heldWaiting} ORDER BY id LIMIT ?`);
+  // By themselves: a list of everything that waits may be full of evidence, whose senders were told.
+  const waiting = db.prepare(
+    `SELECT count(*) AS count, min(since) AS oldest FROM (
+       SELECT at AS since FROM outbox WHERE state = 'review' AND ${openCondition}
+       UNION ALL SELECT first_at FROM held WHERE state = 'review' AND (${heldWaiting}))`,
+  );
   const heldById = db.prepare(`${held} WHERE id = ?`);
   const heldByMessage = db.prepare(`${held} WHERE message = ? ORDER BY id LIMIT 100`);
   const twins = db.prepare(
@@ -131,6 +137,7 @@ export function prepareReviews(db: Db, contentDir: string): Reviews {
         return items.sort((a, b) => a.since - b.since).slice(0, limit);
       },
     },
+    waitingReviews: { writes: false, run: () => waiting.get() as { count: number; oldest: number | null } },
     reviewDetail: {
       writes: false,
       run(id): ReviewDetail | null {

@@ -13,6 +13,7 @@ interface Parts {
 export function operatorSide(queue: WorkerQueue, o: Parts): Omit<OperatorStore, 'clockIsRight'> {
   return {
     reviews: (limits) => queue.call('reviews', () => limits),
+    waitingReviews: () => queue.call('waitingReviews', () => null),
     reviewDetail: (id) => queue.call('reviewDetail', () => id),
     review: (id, action, actor, now) => queue.call('review', () => ({ id, action, actor: { ...actor }, now })),
     redeliver: (id, actor, now) => queue.call('redeliver', () => ({ id, actor: { ...actor }, now })),
