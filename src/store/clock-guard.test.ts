@@ -55,6 +55,22 @@ describe('the clock guard', () => {
     expect(guard.effective(clock.now())).toBe(noon + hour);
   });
 
+  test('a machine that booted with a dead clock and is set right soon after is no jump ahead', () => {
+    const clock = movable(Date.UTC(2020, 0, 1));
+    const guard = new ClockGuard(clock, alive(noon));
+    clock.pass(10_000);
+    clock.jump(noon + day - clock.now());
+    expect(guard.check()).toBeNull();
+    expect(guard.effective(clock.now())).toBe(noon + day);
+    // From there on a jump is one again; and set to a time that no start would believe, it is one at once.
+    clock.jump(day);
+    expect(guard.check()).not.toBeNull();
+    const wrong = movable(Date.UTC(2020, 0, 1));
+    const other = new ClockGuard(wrong, alive(noon));
+    wrong.jump(noon + 31 * day - wrong.now());
+    expect(other.check()).not.toBeNull();
+  });
+
   test('a clock that comes back is trusted again', () => {
     const clock = movable();
     const guard = new ClockGuard(clock, fresh);

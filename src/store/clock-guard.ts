@@ -32,9 +32,11 @@ export class ClockGuard {
   #monotonicBase = 0;
   #bootBase = 0;
   #doubt: ClockDoubt | null = null;
+  readonly #newestHeartbeat: number | null;
 
   constructor(clock: SystemClock, stored: ClockState) {
     this.#clock = clock;
+    this.#newestHeartbeat = stored.newestHeartbeat;
     this.#rebase();
     const now = clock.now();
     if (stored.doubt !== null && !isBack(now, stored.doubt)) this.#doubt = stored.doubt;
@@ -53,7 +55,7 @@ export class ClockGuard {
     } else if (gained > hour) {
       // A machine that slept gains on the monotonic clock, but not on the one that counts since boot.
       const awake = now - this.#clock.sinceBoot() - this.#bootBase;
-      if (awake <= hour) this.#rebase();
+      if (awake <= hour || this.#isCorrected(now, now - gained)) this.#rebase();
       else {
         const trusted = now - gained;
         const why = `the clock jumped ahead from ${iso(trusted)} to ${iso(now)} while running`;
@@ -73,6 +75,12 @@ export class ClockGuard {
   trust(): void {
     this.#doubt = null;
     this.#rebase();
+  }
+
+  /** A machine that booted with a dead clock, long before the newest heartbeat, is set to what a start would have believed. */
+  #isCorrected(now: number, before: number): boolean {
+    const newest = this.#newestHeartbeat;
+    return newest !== null && before < newest && now <= newest + longestPause;
   }
 
   #rebase(): void {
