@@ -145,7 +145,7 @@ export function prepareInterchanges(db: Db) {
         found.set(message, row);
       }
     }
-    return [...found.values()];
+    return [...found.values()].sort((a, b) => a.number - b.number);
   }
 
   return {
@@ -167,7 +167,12 @@ export function prepareInterchanges(db: Db) {
               }
             : null,
       });
-      return { ...verdict, replaced: replaced.map((row) => ({ ...row, messageId: idOf(row.message).messageId })) };
+      const named = replaced.map((row) => ({ ...row, messageId: idOf(row.message).messageId }));
+      // `supersedes` names one message only.
+      const all = named.map((row) => row.messageId).join(', ');
+      const warnings =
+        named.length > 1 ? [...verdict.warnings, `takes the place of messages ${all}`] : verdict.warnings;
+      return { ...verdict, warnings, replaced: named };
     },
 
     record(m: WireMessage, blob: BlobAt, id: number, base: number): void {

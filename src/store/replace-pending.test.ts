@@ -114,7 +114,9 @@ describe('replacing what is still pending', () => {
     expect(await store.accept(version('m2', '', {}, [interchange('1', 'c')]))).toMatchObject({ decision: 'review' });
     const both = version('m3', '', {}, [interchange('1', 'd'), interchange('2', 'e')]);
     // Only now m2 waits under the same key as well, and holds nothing that this one lacks.
-    expect(await store.accept(both)).toMatchObject({ decision: 'replacePending' });
+    const warnings = ['takes the place of messages m1, m2'];
+    expect(await store.accept(both)).toMatchObject({ decision: 'replacePending', warnings });
+    expect((await store.outbox.pending(10))[0]?.message.warnings).toEqual(warnings);
     expect(states().map((s) => s.state)).toEqual(['superseded', 'superseded', 'received']);
   });
 
