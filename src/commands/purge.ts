@@ -41,7 +41,7 @@ export async function purge(o: PurgeOptions, io: Io): Promise<ExitCode> {
   else {
     io.out(
       `${o.dryRun ? 'Would remove' : 'Removed'} ${report.keys} keys, ${report.messages} messages, ${report.payloads} payloads ` +
-        `(${report.files} of them files) and the evidence of ${report.evidence} messages.`,
+        `(${report.files} of them files), the evidence of ${report.evidence} messages and ${report.decisions} decisions.`,
     );
   }
   return 0;

@@ -134,7 +134,9 @@ test('purge with --dry-run says what would go and removes nothing; without, the 
 
   const wet = io();
   await purge({ config: null, json: false, dryRun: false }, wet.io);
-  expect(wet.out).toEqual(['Removed 1 keys, 1 messages, 0 payloads (0 of them files) and the evidence of 1 messages.']);
+  expect(wet.out).toEqual([
+    'Removed 1 keys, 1 messages, 0 payloads (0 of them files), the evidence of 1 messages and 0 decisions.',
+  ]);
   const left = io();
   await listMessages({ config: null, json: true, limit: 10 }, left.io);
   expect(JSON.parse(left.out.join(''))).toEqual([expect.objectContaining({ messageId: 'new@x' })]);
