@@ -31,7 +31,8 @@ export function prepareAcknowledge(db: Db, transitions: Transitions): Operation<
     const own = number === undefined ? undefined : (byDirectory.get(Number(number), name) as Row | undefined);
     if (own) return [own];
     const rows = /^\d{1,15}$/.test(id) ? (byMessage.all(Number(id)) as Row[]) : [];
-    return rows.length > 0 ? rows : (byMessageId.all(id) as Row[]);
+    // A number may be the MessageId of another message: then both are meant, which is refused.
+    return [...rows, ...(byMessageId.all(id) as Row[])];
   }
 
   return {

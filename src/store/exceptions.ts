@@ -151,7 +151,9 @@ export function prepareExceptions(
 
   function redeliver(id: string, actor: Actor, now: number): OperatorOutcome {
     const found = /^\d{1,15}$/.test(id) ? (messageById.get(Number(id)) as MessageRow | undefined) : undefined;
-    const [first, second] = found ? [found] : (messagesById.all(id) as MessageRow[]);
+    // A number may be the MessageId of another message.
+    const named = (messagesById.all(id) as MessageRow[]).filter((m) => m.id !== found?.id);
+    const [first, second] = found ? [found, ...named] : named;
     if (!first) return refusedAs('not-found', `There is no message ${id}: it was never received, or was purged.`);
     if (second)
       return refusedAs(

@@ -44,6 +44,20 @@ describe('a redelivery', () => {
     expect(await store.accept(carried('m3'))).toMatchObject({ kind: 'suppressed', of: { messageId: 'm2' } });
   });
 
+  test('an id that is the number of one message and the MessageId of another names neither', async () => {
+    const store = await fixture.open();
+    await store.accept(sampleMessage('m1', { purpose: 'review' }));
+    await store.accept(sampleMessage('1', { purpose: 'review' }));
+    expect(await store.review('1', 'approve', actor, noon)).toMatchObject({ kind: 'refused', reason: 'not-found' });
+    for (const id of ['m1', '2'])
+      expect(await store.review(id, 'approve', actor, noon)).toMatchObject({ kind: 'done' });
+    await deliver(store, 1);
+    await deliver(store, 2);
+    expect(await store.redeliver('1', actor, noon)).toMatchObject({ kind: 'refused', reason: 'not-found' });
+    expect(await store.acknowledge('1', actor, noon)).toMatchObject({ kind: 'refused', reason: 'not-found' });
+    for (const id of ['m1', '2']) expect(await store.acknowledge(id, actor, noon)).toMatchObject({ kind: 'done' });
+  });
+
   test('says so when the payload is gone, when nothing was received, and when it was only a test', async () => {
     const store = await fixture.open();
     await store.accept(sampleMessage('m1'));

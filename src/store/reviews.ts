@@ -113,8 +113,8 @@ export function prepareReviews(db: Db, contentDir: string): Reviews {
       return row ? { kind: 'held', row } : null;
     }
     const rows = /^\d{1,15}$/.test(id) ? (openOf.all(Number(id)) as OpenRow[]) : [];
-    if (rows[0]) return { kind: 'handOver', row: rows[0] };
-    const [byId, second] = openById.all(id) as OpenRow[];
+    const named = (openById.all(id) as OpenRow[]).filter((row) => row.message !== rows[0]?.message);
+    const [byId, second] = [...rows.slice(0, 1), ...named];
     const [copy, another] = heldByMessageId.all(id, id) as HeldCopy[];
     // Two things under one name: only an id of their own tells which is meant.
     if (second || another || (byId && copy)) return null;
