@@ -128,6 +128,11 @@ describe('accept', () => {
     );
     expect(fixture.value('SELECT count(*) FROM held')).toBe(1000);
     expect(fixture.value(`SELECT sum(count) FROM suppression WHERE decision = 'conflict'`)).toBe(10);
+    // Where the policy holds it is a conflict, too, until an operator has decided about one of those that are there.
+    const held = otherMessage('m1', 'held', { payloads: [], conflict: 'hold' });
+    expect(await store.accept(held)).toMatchObject({ kind: 'conflict' });
+    fixture.run(`UPDATE held SET state = 'dismissed' WHERE id = 1`);
+    expect(await store.accept(held)).toMatchObject({ kind: 'held' });
   });
 
   test('the same id of another sender is another message', async () => {

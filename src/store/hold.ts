@@ -5,7 +5,10 @@ import { keysOnRecord } from './interchanges.ts';
 import type { BlobAt, WireMessage, WireOutcome } from './protocol.ts';
 import type { StoredAnswer } from './types.ts';
 
-/** Conflicts kept per sender; beyond it only counted, so that one sender cannot fill the disk. */
+/**
+ * Undecided conflicts kept per sender; beyond it they are only counted, also where the policy holds, so that one sender cannot fill the
+ * disk. The sender is then told failure.
+ */
 export const heldPerSender = 1000;
 /** Receipts kept for one held copy; further rebuilt ones get the first one's bytes. */
 const receiptsPerCopy = 50;
@@ -26,7 +29,9 @@ export function prepareHold(db: Db, chains: Chains, audit: Audit) {
     'SELECT id, state, repeats FROM held WHERE sender = ? AND message_id = ? AND content_digest = ?',
   );
   const again = db.prepare('UPDATE held SET repeats = repeats + 1, last_at = ? WHERE id = ?');
-  const count = db.prepare('SELECT count(*) FROM held WHERE sender = ?').pluck();
+  const count = db
+    .prepare(`SELECT count(*) FROM held WHERE sender = ? AND (state = 'review' OR state = 'evidence')`)
+    .pluck();
   const held = db.prepare(
     `INSERT INTO held (sender, message_id, content_digest, message, state, reference_set, chain, first_at, last_at, eb_timestamp,
        eb_timestamp_text, fingerprint, policy_version, rule, window, remote_address, routing, second_keys, warnings, envelope)
