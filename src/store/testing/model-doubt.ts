@@ -6,6 +6,8 @@ const hour = 3_600_000;
 export class ModelDoubt {
   doubt: { readonly since: number; readonly trusted: number } | null = null;
   #newestBeat: number;
+  /** The newest sign of life before the last start; null before there was any. */
+  #beatAtStart: number | null = null;
   #offset = 0;
 
   constructor(now: number) {
@@ -17,7 +19,8 @@ export class ModelDoubt {
     const gained = offset - this.#offset;
     if (this.doubt !== null) {
       if (this.#isBack(now)) this.trust(now, offset);
-    } else if (gained > hour) this.doubt = { since: now, trusted: now - gained };
+    } else if (gained > hour && this.#isSetRight(now, now - gained)) this.#offset = offset;
+    else if (gained > hour) this.doubt = { since: now, trusted: now - gained };
   }
 
   /** A running receiver gives a sign of life each hour, when it believes its clock. */
@@ -27,6 +30,7 @@ export class ModelDoubt {
 
   restart(now: number, offset: number): void {
     this.#offset = offset;
+    this.#beatAtStart = this.#newestBeat;
     if (this.doubt !== null) {
       if (this.#isBack(now)) this.trust(now, offset);
     } else if (now > this.#newestBeat + 30 * day) this.doubt = { since: now, trusted: this.#newestBeat };
@@ -41,6 +45,12 @@ export class ModelDoubt {
 
   judged(now: number): number {
     return this.doubt === null ? now : Math.min(now, this.doubt.trusted);
+  }
+
+  /** It started before its newest sign of life, so the clock was wrong then, and is set to what a start would believe. */
+  #isSetRight(now: number, before: number): boolean {
+    const beat = this.#beatAtStart;
+    return beat !== null && before < beat && now <= beat + 30 * day;
   }
 
   #isBack(now: number): boolean {
