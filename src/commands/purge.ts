@@ -32,7 +32,8 @@ export async function purge(o: PurgeOptions, io: Io): Promise<ExitCode> {
       now,
       payloadRetention: config.retention.payload,
       evidenceRetention: config.retention.evidence,
-      auditRetention: config.retention.audit,
+      // A suppression must be explained for as long as it happens, whatever rule it came under.
+      auditRetention: Math.max(config.retention.audit, window),
       dryRun: o.dryRun,
     });
   };

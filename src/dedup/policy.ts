@@ -76,6 +76,8 @@ export interface RuleDecision {
   readonly rule: string;
   readonly index: number | null;
   readonly values: RuleValues;
+  /** What of them the rule itself says. */
+  readonly own: Readonly<Partial<RuleValues>>;
   /** A sentence for each rule that was tried, in order. Made only when asked for. */
   readonly why: readonly string[];
 }
@@ -90,6 +92,7 @@ export function decideRule(policy: Policy, facts: PolicyFacts): RuleDecision {
     rule: rule?.name ?? NO_RULE,
     index: rule?.index ?? null,
     values: rule?.values ?? policy.defaults,
+    own: rule?.own ?? {},
     get why() {
       return explain(policy, facts, rule);
     },

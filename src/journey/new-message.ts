@@ -29,7 +29,7 @@ export interface MessageFacts {
 /** What holds for a message: the policy's version, the rule that matched, and what is not a matter of rules. */
 export interface AppliedPolicy {
   readonly version: string;
-  readonly decision: Pick<RuleDecision, 'rule' | 'values'>;
+  readonly decision: Pick<RuleDecision, 'rule' | 'values' | 'own'>;
   readonly rebuilt: NewMessage['rebuilt'];
 }
 
@@ -50,7 +50,7 @@ export function policyFacts(message: UserMessage, senderAp: string, sbd: Busines
 export function newMessage(f: MessageFacts, policy: AppliedPolicy): NewMessage {
   const { messageInfo } = f.message;
   const { certificate, chain, commonName } = f.envelope.signer;
-  const { values, rule } = policy.decision;
+  const { values, own, rule } = policy.decision;
   return {
     sender: commonName,
     messageId: messageInfo.messageId,
@@ -64,7 +64,8 @@ export function newMessage(f: MessageFacts, policy: AppliedPolicy): NewMessage {
     conflict: values.onConflict,
     outsideWindow: values.outsideWindow,
     staleTimestamp: values.staleTimestamp,
-    afterPowerLoss: values.afterPowerLoss,
+    // Only what the rule itself says: what the configuration says may change until the power fails.
+    ...(own.afterPowerLoss === undefined ? {} : { afterPowerLoss: own.afterPowerLoss }),
     referenceSet: f.envelope.referenceSet,
     contentDigest: f.contentDigest,
     // The parts of a ping were opened to be verified; nobody will ever want them.
