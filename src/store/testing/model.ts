@@ -1,4 +1,5 @@
 import { ModelHandOvers, type ModelMessage, type Orders, settled } from './model-hand-overs.ts';
+import { decide, mayBeSame, type Verdict } from './model-verdict.ts';
 
 /** What a sender signs: whoever sends the same form again sends the same bytes. */
 export interface Form {
@@ -115,7 +116,8 @@ export class Model extends ModelHandOvers {
     const outside = holder !== undefined || verdicts.some((v) => v.verdict === 'expired');
     const kept = waits || (outside && this.policy.outsideWindow === 'review');
     const targets = this.policy.replacePending && !kept ? this.#replaceable(form, verdicts, judged) : [];
-    const decision = decide(verdicts, targets.length > 0, this.policy.onConflict);
+    const decided = decide(verdicts, targets.length > 0, this.policy.onConflict);
+    const decision = decided === 'suppress' && !this.#stands(verdicts, judged) ? 'review' : decided;
     const base = Math.max(now, form.timestamp);
     const message = this.add(form, base, base + this.policy.window, now);
     message.receipts.set(form.refs, receipt);
@@ -149,19 +151,28 @@ export class Model extends ModelHandOvers {
     });
   }
 
+  /** Whether everything a copy is suppressed for was, or will be, handed over: what only gave its place to a later one was not. */
+  #stands(verdicts: readonly Verdict[], judged: number): boolean {
+    const of = (verdict: Verdict['verdict']) => verdicts.filter((v) => v.verdict === verdict);
+    const instance = of('repeat').filter((v) => v.key.layer === 'sbdh');
+    const because = [instance, of('repeat')].find((some) => some.length > 0) ?? of('conflict');
+    return because.every(({ key, verdict }) =>
+      this.#under(key.name, judged).some(
+        (e) => !replaced(e.message) && (verdict === 'repeat' ? e.content === key.content : mayBeSame(e, key)),
+      ),
+    );
+  }
+
   /** The messages whose place it may take: all under the keys must still wait, unseen, and carry nothing else. */
   #replaceable(form: Form, verdicts: readonly Verdict[], judged: number): ModelMessage[] {
     const contested = verdicts.filter((v) => v.verdict === 'conflict').map((v) => v.key.name);
-    const clashes = (a: FormKey) =>
-      form.keys.some(
-        (k) => k.name === a.name && (a.dateTime === null || k.dateTime === null || k.dateTime === a.dateTime),
-      );
+    const clashes = (a: FormKey) => form.keys.some((k) => k.name === a.name && mayBeSame(k, a));
     const found = contested.flatMap((name) =>
       this.#under(name, judged)
         .filter(clashes)
         .map((e) => e.message),
     );
-    const targets = [...new Set(found)].filter((m) => !m.handOvers.every((h) => h.state === 'superseded'));
+    const targets = [...new Set(found)].filter((m) => !replaced(m));
     const all = targets.every(
       ({ handOvers: [one, another], form: { keys } }) =>
         one !== undefined &&
@@ -233,28 +244,8 @@ export class Model extends ModelHandOvers {
   }
 }
 
-interface Verdict {
-  readonly key: FormKey;
-  readonly verdict: 'new' | 'expired' | 'repeat' | 'reset' | 'conflict';
-}
-
-/** A payload is never split: one that holds something new is not suppressed for what else it holds. */
-function decide(
-  verdicts: readonly Verdict[],
-  replaces: boolean,
-  onConflict: Policy['onConflict'],
-): 'allow' | 'suppress' | 'review' | 'replace' {
-  const inside = verdicts.filter((v) => v.key.layer !== 'sbdh');
-  const all = (verdict: Verdict['verdict']) => inside.every((v) => v.verdict === verdict);
-  const some = (verdict: Verdict['verdict'], among = verdicts) => among.some((v) => v.verdict === verdict);
-  if (verdicts.some((v) => v.key.layer === 'sbdh' && v.verdict === 'repeat')) return 'suppress';
-  if (some('repeat', inside)) {
-    const otherwise = verdicts.some((v) => v.key.layer === 'sbdh' && v.verdict === 'conflict');
-    return all('repeat') && (!otherwise || onConflict === 'suppress') ? 'suppress' : 'review';
-  }
-  if (!some('conflict')) return 'allow';
-  if (replaces) return 'replace';
-  return onConflict === 'suppress' && !all('conflict') ? 'review' : onConflict;
-}
-
 export const idOf = (f: Pick<Form, 'sender' | 'messageId'>): string => `${f.sender} ${f.messageId}`;
+
+/** Nobody got it, and nobody will: a later one took its place. */
+const replaced = ({ handOvers }: ModelMessage): boolean =>
+  handOvers.length > 0 && handOvers.every((h) => h.state === 'superseded');
