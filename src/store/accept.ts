@@ -3,7 +3,6 @@ import type { Audit, Decision } from './audit.ts';
 import type { Chains } from './chains.ts';
 import type { Db } from './database.ts';
 import { prepareHold } from './hold.ts';
-import type { JudgedKey } from './interchange-verdict.ts';
 import type { InterchangeStore } from './interchanges.ts';
 import type { BlobAt, Operation, WireMessage, WireOutcome } from './protocol.ts';
 import { type Disposition, prepareAddReceipt, prepareStoreMessage } from './store-message.ts';
@@ -98,20 +97,6 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
   const otherSender = db.prepare('SELECT sender FROM message WHERE message_id = ? AND sender <> ? LIMIT 1').pluck();
   const messageId = db.prepare('SELECT message_id FROM message WHERE id = ?').pluck();
   const purgedUpTo = db.prepare(`SELECT value FROM setting WHERE name = 'purge.upTo'`).pluck();
-  // A content that was replaced before anybody got it is not delivered by being known.
-  const standing = db
-    .prepare(
-      `SELECT 1 FROM interchange i WHERE i.layer = ? AND i.scope = ? AND i.key = ? AND i.content_digest = ? AND i.rejected = 0
-       AND max(i.expires_at, i.base + ?) > ?
-       AND coalesce((SELECT min(state = 'superseded') FROM outbox WHERE message = i.message), 0) = 0 LIMIT 1`,
-    )
-    .pluck();
-  const isReplaced = (m: WireMessage, by: JudgedKey): boolean => {
-    const own = m.keys.find((k) => k.layer === by.layer && k.key === by.key);
-    if (!own || by.existing === null) return false;
-    const values = [own.layer, own.scope, own.key, by.existing.content, m.window, m.now];
-    return standing.get(...values) === undefined;
-  };
   const supersede = db.prepare(`UPDATE outbox SET state = 'superseded', at = ? WHERE number = ? AND state = ?`);
 
   return (m: WireMessage, blob: BlobAt, expired: number | null): WireOutcome => {
@@ -130,7 +115,8 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
     const second = interchanges.judge(m, blob, !waits && (expired === null || m.outsideWindow !== 'review'));
     const existing = second.by?.existing?.message ?? null;
     const repeats = second.decision === 'suppress' && existing !== null;
-    const replaced = repeats && second.by !== null && isReplaced(m, second.by);
+    // A content that was replaced before anybody got it is not delivered by being known.
+    const replaced = repeats && second.by?.existing?.replaced === true;
     const outsideWindow = expired !== null || second.outsideWindow;
     const warnings = [
       ...(stale ? [staleWarning] : []),

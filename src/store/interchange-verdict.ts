@@ -7,6 +7,8 @@ export interface StoredContent {
   /** Until when the key is remembered for it, epoch ms. */
   readonly end: number;
   readonly live: boolean;
+  /** Nobody got it, and nobody will: a later one took its place before it was handed over. */
+  readonly replaced: boolean;
 }
 
 /**
@@ -39,9 +41,11 @@ export function judgeKey(
   const live = stored.filter((s) => s.live);
   const [first] = live;
   if (!first) return stored[0] ? { verdict: 'expired', existing: stored[0] } : { verdict: 'new', existing: null };
-  const same = live.find((s) => own.content.equals(s.content));
+  // What stands decides before what was replaced.
+  const among = (which: (s: StoredContent) => boolean) => live.find((s) => !s.replaced && which(s)) ?? live.find(which);
+  const same = among((s) => own.content.equals(s.content));
   if (same) return { verdict: 'repeat', existing: same };
-  const clash = live.find((s) => mayBeSame(own, s));
+  const clash = among((s) => mayBeSame(own, s));
   return clash ? { verdict: 'conflict', existing: clash } : { verdict: 'reset', existing: first };
 }
 
@@ -78,7 +82,7 @@ export function decideInterchanges(keys: readonly JudgedKey[], rules: VerdictRul
   const [sameInstance] = of('repeat', sbdh);
   if (sameInstance) return verdict('suppress', sameInstance, []);
   const repeats = of('repeat', inside);
-  const [repeat] = repeats;
+  const repeat = unheard(repeats) ?? repeats[0];
   if (repeat && repeats.length === inside.length) {
     const [otherwise] = of('conflict', sbdh);
     // The very instance that was received, and yet not the same: to somebody else, or with something beside it.
@@ -112,9 +116,15 @@ export function decideInterchanges(keys: readonly JudgedKey[], rules: VerdictRul
     // What is known by the SBDH's instance alone may still hold interchanges that nobody has had.
     const known = of('conflict', inside).length === inside.length && rules.unkeyed.length === 0;
     const partly = rules.onConflict === 'suppress' && !known;
-    return verdict(partly ? 'review' : rules.onConflict, conflict, [...what, ...begun, ...expired]);
+    const by = rules.onConflict === 'suppress' ? (unheard(conflicts) ?? conflict) : conflict;
+    return verdict(partly ? 'review' : rules.onConflict, by, [...what, ...begun, ...expired]);
   }
   return verdict('allow', resets[0] ?? of('expired')[0] ?? null, [...begun, ...expired]);
+}
+
+/** The first key that is known only by what was replaced before anybody got it: for that, nothing is suppressed. */
+function unheard(keys: readonly JudgedKey[]): JudgedKey | undefined {
+  return keys.find((k) => k.existing?.replaced);
 }
 
 function cannotCompare(unkeyed: readonly string[]): string {

@@ -93,7 +93,10 @@ export function prepareInterchanges(db: Db) {
 
   function storedContent({ message, content, dateTime, base, expiresAt }: ContentRow, m: WireMessage): StoredContent {
     const end = Math.max(expiresAt, base + m.window);
-    return { message: idOf(message), content, dateTime, end, live: end > m.now };
+    return {
+      ...{ message: idOf(message), content, dateTime, end, live: end > m.now },
+      replaced: replaced.get(message) === 1,
+    };
   }
 
   function wholeOf(m: WireMessage, blob: BlobAt, { layer, key }: JudgedKey): StoredContent | null {
@@ -110,7 +113,14 @@ export function prepareInterchanges(db: Db) {
       const content = blob(key.contentDigest);
       const here = earlier
         .filter((e) => e.key.layer === key.layer && e.key.scope === key.scope && e.key.key === key.key)
-        .map((e) => ({ message: null, content: e.content, dateTime: e.key.dateTime, end: 0, live: true }));
+        .map((e) => ({
+          message: null,
+          content: e.content,
+          dateTime: e.key.dateTime,
+          end: 0,
+          live: true,
+          replaced: false,
+        }));
       const { verdict, existing } = judgeKey({ content, dateTime: key.dateTime }, [
         ...storedUnder(key, content, m),
         ...here,

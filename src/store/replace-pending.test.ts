@@ -20,6 +20,18 @@ describe('the earlier content again, after a later one took its place', () => {
     await store.review('m3', 'approve', actor, noon);
     expect(await store.accept(carried('m4', 'a'))).toMatchObject({ kind: 'suppressed' });
   });
+
+  test.each([['first'], ['last']])('the replaced one of several waits too, in whatever place: %s', async (place) => {
+    const store = await fixture.open();
+    const carried = (id: string, ...keys: ReturnType<typeof interchange>[]) =>
+      sampleMessage(id, carrying(id, keys, { replacePending: true }));
+    const [known, earlier] = [interchange('1', 'a'), interchange('2', 'b')];
+    await store.accept(carried('m1', known));
+    await store.accept(carried('m2', earlier));
+    expect(await store.accept(carried('m3', interchange('2', 'c')))).toMatchObject({ decision: 'replacePending' });
+    const again = carried('m4', ...(place === 'first' ? [earlier, known] : [known, earlier]));
+    expect(await store.accept(again)).toMatchObject({ kind: 'accepted', decision: 'review' });
+  });
 });
 
 describe('replacing what is still pending', () => {
