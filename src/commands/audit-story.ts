@@ -102,10 +102,7 @@ class Grounds {
   readonly #said = new Map<string, string>();
 
   of(row: AuditRow): string[] {
-    const rule =
-      row.rule === null && row.policyVersion === null
-        ? null
-        : `by rule "${oneLine(row.rule ?? '-')}" of policy ${row.policyVersion ?? '-'}`;
+    const rule = row.rule === null ? null : `by rule "${oneLine(row.rule)}" of policy ${row.policyVersion ?? '-'}`;
     const window = row.windowExpires === null ? null : `remembered until ${moment(row.windowExpires)}`;
     return [
       ...this.#new('rule', rule),
