@@ -1,21 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { groupId as systemGroupId } from '../config/group-id.ts';
 import { DeliveryError } from './delivery-error.ts';
 
 /**
- * A group's number out of /etc/group: Node has no getgrnam.
+ * A group's number, found as `quittance check` finds it.
  * @param group name or number; empty: null
  * @throws {DeliveryError} `trouble` when there is no such group
  */
 export function groupId(group: string): number | null {
-  if (group === '') return null;
-  if (/^\d+$/.test(group)) return Number(group);
-  const line = readFileSync('/etc/group', 'utf8')
-    .split('\n')
-    .find((entry) => entry.startsWith(`${group}:`));
-  if (line === undefined)
+  try {
+    return systemGroupId(group);
+  } catch (cause) {
     throw new DeliveryError(
       'trouble',
       `there is no group ${group} on this machine; set delivery.group to one that exists`,
+      cause,
     );
-  return Number(line.split(':')[2]);
+  }
 }
