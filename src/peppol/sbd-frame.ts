@@ -6,7 +6,8 @@ import type { SbdDocument } from './sbd.ts';
 import { sbdFault } from './sbd-fault.ts';
 import { SBDH } from './sbdh.ts';
 
-const WRAPPER = 'http://peppol.eu/xsd/ticc/envelope/1.0';
+/** Namespace of TextContent and BinaryContent, for what is not XML. */
+export const WRAPPER = 'http://peppol.eu/xsd/ticc/envelope/1.0';
 const WRAPPER_KINDS: ReadonlyMap<string, 'text' | 'binary'> = new Map([
   ['TextContent', 'text'],
   ['BinaryContent', 'binary'],

@@ -1,15 +1,11 @@
-import { EB } from '../ebms/namespaces.ts';
+import { DS, EB, EBBP } from '../ebms/namespaces.ts';
 import { parseContentType } from '../mime/content-type.ts';
 import { readMultipartBuffer } from '../mime/multipart.ts';
-import type { Certificate } from '../pki/certificate.ts';
-import { readCertificate } from '../pki/certificate.ts';
+import { type Certificate, readCertificate } from '../pki/certificate.ts';
 import { type VerifiedEnvelope, verifyEnvelope } from '../wss/verify.ts';
 import { parseXml } from '../xml/parse.ts';
 import { attribute, child, childrenNamed, text, type XmlElement } from '../xml/tree.ts';
 import type { WireMessage } from './build.ts';
-
-const EBBP = 'http://docs.oasis-open.org/ebxml-bp/ebbp-signals-2.0';
-const DS = 'http://www.w3.org/2000/09/xmldsig#';
 
 /** What of a sent message an answer must repeat. */
 export interface Sent {

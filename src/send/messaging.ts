@@ -1,8 +1,7 @@
-import { EB, S12, WSU } from '../ebms/namespaces.ts';
+import { EB, S12, TEST_ACTION, TEST_SERVICE, WSU } from '../ebms/namespaces.ts';
 import { escapeAttribute, escapeText } from '../xml/escape.ts';
 
 const AP = 'urn:fdc:peppol.eu:2017:identifiers:ap';
-const CORE = 'http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/';
 
 export interface OutgoingMessage {
   readonly wsuId: string;
@@ -25,12 +24,12 @@ export interface OutgoingMessage {
 /** eb:Messaging of a Peppol UserMessage (facts §4.2), written as its own exclusive canonical form. */
 export function userMessageMessaging(m: OutgoingMessage): string {
   const party = (name: string, id: string, role: string) =>
-    `<eb:${name}><eb:PartyId type="${AP}">${escapeText(id)}</eb:PartyId><eb:Role>${CORE}${role}</eb:Role></eb:${name}>`;
+    `<eb:${name}><eb:PartyId type="${AP}">${escapeText(id)}</eb:PartyId><eb:Role>${EB}${role}</eb:Role></eb:${name}>`;
   const property = (name: string, value: string, type?: string) =>
     `<eb:Property name="${name}"${type ? ` type="${escapeAttribute(type)}"` : ''}>${escapeText(value)}</eb:Property>`;
   const service = m.business
     ? `<eb:Service type="cenbii-procid-ubl">${escapeText(m.business.process)}</eb:Service><eb:Action>busdox-docid-qns::${escapeText(m.business.documentType)}</eb:Action>`
-    : `<eb:Service>${CORE}service</eb:Service><eb:Action>${CORE}test</eb:Action>`;
+    : `<eb:Service>${TEST_SERVICE}</eb:Service><eb:Action>${TEST_ACTION}</eb:Action>`;
   const properties = m.business
     ? `<eb:MessageProperties>${property('originalSender', m.business.originalSender, 'iso6523-actorid-upis')}` +
       `${property('finalRecipient', m.business.finalRecipient, 'iso6523-actorid-upis')}</eb:MessageProperties>`

@@ -1,7 +1,6 @@
+import { WRAPPER } from '../peppol/sbd-frame.ts';
+import { SBDH } from '../peppol/sbdh.ts';
 import { escapeAttribute, escapeText } from '../xml/escape.ts';
-
-const SBDH = 'http://www.unece.org/cefact/namespaces/StandardBusinessDocumentHeader';
-const WRAPPER = 'http://peppol.eu/xsd/ticc/envelope/1.0';
 
 export interface SbdOptions {
   readonly sender: string;
