@@ -24,3 +24,20 @@ it('a store that cannot be asked makes the receiver not ready, and is named', as
   });
   await receiver.stop();
 });
+
+it('a store that cannot be asked leaves the other numbers of the metrics readable, and its own out', async () => {
+  receiver = await startReceiver();
+  const metrics = async () => {
+    const answer = await fetch(new URL('/metrics', receiver?.url));
+    expect(answer.status).toBe(200);
+    return answer.text();
+  };
+  const ofTheStore = /^quittance_(hand_overs|reviews_waiting|review_oldest_seconds)[{ ]/m;
+  const ofOthers = /^quittance_(resident_bytes|cpu_seconds_total|in_flight|certificate_days_to_expiry)[{ ]/gm;
+  expect(await metrics()).toMatch(ofTheStore);
+  await receiver.quittance.store.close();
+  const text = await metrics();
+  expect(text).not.toMatch(ofTheStore);
+  expect(new Set([...text.matchAll(ofOthers)].map(([, name]) => name)).size).toBe(4);
+  await receiver.stop();
+});

@@ -117,6 +117,31 @@ describe('metrics', () => {
     expect(await other.text()).not.toContain('delivered');
   });
 
+  it('leave out a number that cannot be read or does not come, also its last value, and have all others', async () => {
+    const metrics = createMetrics();
+    let broken = false;
+    const read = (bad: () => Promise<number>) => () => (broken ? bad() : 7);
+    metrics.gauge(
+      'quittance_failing',
+      'x',
+      read(() => Promise.reject(new Error('gone'))),
+    );
+    metrics.gauge(
+      'quittance_hung_total',
+      'x',
+      read(() => new Promise(() => {})),
+    );
+    metrics.gauges('quittance_several', 'x', 'of', async () => (broken ? Promise.reject(new Error('gone')) : { a: 7 }));
+    metrics.gauge('quittance_fine', 'x', () => 7);
+    const values = async () => (await metrics.text()).split('\n').filter((line) => line.endsWith(' 7'));
+    expect(await values()).toHaveLength(4);
+    broken = true;
+    const text = await metrics.text();
+    expect(text.match(/^quittance_(failing|hung_total|several|fine).*/gm)).toEqual(['quittance_fine 7']);
+    broken = false;
+    expect(await values()).toHaveLength(4);
+  });
+
   it('are not there when nobody gives them', async () => {
     await request(app()).get('/metrics').expect(404);
   });

@@ -1,5 +1,8 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+/** What does not answer in this time, as a database whose disk hangs, is left out. */
+const READ_MS = 2_000;
+
 export interface Metrics {
   /** A message was answered: `delivered`, `duplicate`, `ping`, `conflict`, … */
   message(decision: string): void;
@@ -8,7 +11,10 @@ export interface Metrics {
   step(name: string, milliseconds: number): void;
   /** A request or connection was turned away before the journey of a message; `status` 0: without an answer. */
   door(status: number, reason: string): void;
-  /** A number that is read whenever someone asks for the metrics. One that only rises is named `…_total`, and is a counter then. */
+  /**
+   * A number that is read whenever someone asks for the metrics; left out when it cannot be read. One that only rises is named `…_total`,
+   * and is a counter then.
+   */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** The same for several numbers, by label. */
   gauges(name: string, help: string, label: string, read: () => Promise<Readonly<Record<string, number>>>): void;
@@ -58,8 +64,15 @@ export function createMetrics(): Metrics {
       ? new Counter({ ...settings, collect: () => refresh() })
       : new Gauge({ ...settings, collect: () => refresh() });
     async function refresh(): Promise<void> {
-      metric.reset(); // a label that is gone must not keep its last value
-      await read((labels, value) => metric.inc(labels, value));
+      const found: [Record<string, string>, number][] = [];
+      // Who asks in a moment of trouble needs the other numbers most: one that cannot be read is left out, and none is waited for.
+      const known = await within(
+        READ_MS,
+        read((labels, value) => void found.push([labels, value])),
+      );
+      metric.reset(); // a label that is gone must not keep its last value, nor a number its last one
+      if (known) for (const [labels, value] of found) metric.inc(labels, value);
+      else if (labelNames.length === 0) metric.remove(); // after a reset it would say 0
     }
   }
 
@@ -75,4 +88,17 @@ export function createMetrics(): Metrics {
     step: (name, milliseconds) => steps.observe({ step: name }, milliseconds / 1000),
     text: () => registers[0]!.metrics(),
   };
+}
+
+/** Whether it was done in time; a failure counts as not done. */
+async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), milliseconds);
+  });
+  const done = work.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
