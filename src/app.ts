@@ -117,17 +117,10 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     identity,
     trust,
     revocation,
-    store: {
-      ...store,
-      refuse(refusal) {
-        store.refuse(refusal);
-        if (refusal.sender !== null || !sources.failed(refusal.remoteAddress)) return;
-        const { remoteAddress } = refusal;
-        log.warn(
-          { remoteAddress },
-          'too many requests without an authentic message: this address gets 503 for a while',
-        );
-      },
+    store,
+    unproven(remoteAddress) {
+      if (!sources.failed(remoteAddress)) return;
+      log.warn({ remoteAddress }, 'too many requests without an authentic message: this address gets 503 for a while');
     },
     serviced,
     spool,

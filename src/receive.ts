@@ -60,6 +60,8 @@ export interface ReceiveOptions extends Recaller {
   /** Called when the store can no longer be trusted: the process must end. */
   readonly onFatal: (error: Error) => void;
   readonly observe: (seen: Observation) => void;
+  /** Called when a request has ended by its own fault and nobody has proved to be its sender: a refusal, a posted signal, an upload that broke off. */
+  readonly unproven: (remoteAddress: string) => void;
   readonly checkpoint: Checkpoint;
   readonly newId: () => string;
   readonly log: Logger;
@@ -138,6 +140,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     const document = readEnvelope(packaging, trace);
     if (isPostedSignal(document.root)) {
       trace.signals = postedSignals(document.root);
+      o.unproven(trace.remoteAddress);
       return { answer: NOTHING, decision: 'signal' };
     }
     trace.step('authenticate');
@@ -309,6 +312,7 @@ export function createReceive(o: ReceiveOptions): Receive {
       try {
         const answer = await errorAnswer(refusal, reference, o);
         report(trace, { decision: 'refused', code, reason }, refusal, incident);
+        if (trace.sender === null) o.unproven(trace.remoteAddress);
         remember(refusal, code, trace);
         return answer;
       } catch (cause) {
@@ -321,7 +325,11 @@ export function createReceive(o: ReceiveOptions): Receive {
     }
     const decision = refusal.status === 503 ? 'try again' : refusal.status === 500 ? 'failed' : 'refused';
     report(trace, { decision, code: null, reason: refusal.reason }, refusal, incident);
-    if (decision === 'refused' && refusal.reason !== 'aborted') remember(refusal, String(refusal.status), trace);
+    if (decision === 'refused') {
+      if (trace.sender === null) o.unproven(trace.remoteAddress);
+      // Every sender's network fails now and then: the log has it, and nobody asks why.
+      if (refusal.reason !== 'aborted') remember(refusal, String(refusal.status), trace);
+    }
     return textAnswer(refusal, incident);
   }
 

@@ -92,6 +92,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   server.maxConnections = options.maxConnections;
   const dropped = (remoteAddress: string, status: number, reason: string): void =>
     options.onRefused?.({ status, reason, text: '', remoteAddress });
+  // Node asks the system once and remembers; after a reset there is no answer any more, and a failure would be nobody's.
+  const remember = (socket: Socket): unknown => socket.remoteAddress;
+  server.on('connection', remember);
+  if (secure !== null) server.on('secureConnection', remember);
   server.on('drop', (data) => dropped(data?.remoteAddress ?? '', 0, 'connections'));
   server.on('tlsClientError', (_: Error, socket: Socket) => dropped(socket.remoteAddress ?? '', 0, 'tls'));
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
