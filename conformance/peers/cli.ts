@@ -3,9 +3,10 @@ import { as4 } from './as4/peer.ts';
 import { asx } from './asx/peer.ts';
 import { n42 } from './n42/peer.ts';
 import { INTEROP_USAGE, readInteropOptions } from './options.ts';
-import type { Peer } from './peer.ts';
+import type { Peer, PeerCase } from './peer.ts';
 import { phase4 } from './phase4/peer.ts';
-import { isGood, runPeers } from './run.ts';
+import { isGood } from './result.ts';
+import { runPeers } from './run.ts';
 import { interopMarkdown, interopTable } from './table.ts';
 
 const PEERS: readonly Peer[] = [phase4, as4, n42, asx];
@@ -26,15 +27,15 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (options.list) {
-    for (const { name, cases } of PEERS) {
-      for (const { id, asserts } of cases) process.stdout.write(`${name}\t${id}\t${asserts}\n`);
+    for (const peer of PEERS) {
+      for (const { id, asserts } of casesOf(peer)) process.stdout.write(`${peer.name}\t${id}\t${asserts}\n`);
     }
     return 0;
   }
   const { peers, all, markdown } = options;
   const asked = (peer: Peer) => all || peers.includes(peer.name);
   const chosen = PEERS.filter((peer) => (peers.length > 0 && !all ? asked(peer) : asked(peer) || !peer.onlyWhenAsked));
-  const ids = new Set(chosen.flatMap(({ cases }) => cases.map(({ id }) => id)));
+  const ids = new Set(chosen.flatMap((peer) => casesOf(peer).map(({ id }) => id)));
   const stranger = options.only.find((id) => !ids.has(id));
   if (stranger !== undefined) {
     process.stderr.write(`There is no case ${stranger}.\nSee npm run interop -- --list\n`);
@@ -49,4 +50,8 @@ async function main(args: readonly string[]): Promise<number> {
   const { results, skipped, balance } = outcome;
   if (options.strict && skipped.length > 0) return 1;
   return balance.ok && results.every(isGood) ? 0 : 1;
+}
+
+function casesOf({ cases, receiver }: Peer): readonly Pick<PeerCase, 'id' | 'asserts'>[] {
+  return [...cases, ...(receiver?.cases ?? [])];
 }

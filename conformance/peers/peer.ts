@@ -1,5 +1,6 @@
 import type { Bench } from './bench.ts';
 import type { DriverCommand } from './driver.ts';
+import type { ReceiverBench } from './receiver-bench.ts';
 
 /** One thing that another product does with us. */
 export interface PeerCase {
@@ -11,7 +12,15 @@ export interface PeerCase {
   readonly run: (bench: Bench) => Promise<void>;
 }
 
-/** Another AS4 product as a sender. */
+/** One thing that we do with another product as the receiver. */
+export interface ReceiverCase {
+  readonly id: string;
+  /** What must hold, as a sentence. */
+  readonly asserts: string;
+  readonly run: (bench: ReceiverBench) => Promise<void>;
+}
+
+/** Another AS4 product as a sender, and as a receiver if it can be one. */
 export interface Peer {
   readonly name: string;
   /** Name and version as the registry has them. */
@@ -27,4 +36,9 @@ export interface Peer {
   readonly build?: (folder: string) => Promise<void>;
   readonly driver: (folder: string) => DriverCommand;
   readonly cases: readonly PeerCase[];
+  /** It listens at `/as4` with the key of `certs/receiver.crt`, and hands payloads over as files of `inbox`. */
+  readonly receiver?: {
+    readonly command: (folder: string, inbox: string) => DriverCommand;
+    readonly cases: readonly ReceiverCase[];
+  };
 }

@@ -8,21 +8,11 @@ import type { Check } from './checks.ts';
 import { Delivered } from './delivered.ts';
 import { Driver, type Judgement } from './driver.ts';
 import type { InteropOptions } from './options.ts';
-import type { Peer, PeerCase } from './peer.ts';
+import type { Peer } from './peer.ts';
+import { type CaseResult, isGood, tryCase } from './result.ts';
+import { runReceiver } from './run-receiver.ts';
 import { Tap } from './tap.ts';
 import { missing } from './tools.ts';
-
-/** What one case has come to. */
-export interface CaseResult {
-  readonly peer: Peer;
-  readonly case: PeerCase;
-  /** What the product made of our answers, in its own words, one for each message. */
-  readonly verdicts: readonly string[];
-  readonly checks: readonly Check[];
-  /** What broke before the case was through. */
-  readonly fault: string | null;
-  readonly ms: number;
-}
 
 export interface Skipped {
   readonly peer: Peer;
@@ -98,49 +88,33 @@ async function runPeer(peer: Peer, run: Run): Promise<CaseResult[]> {
       if (driver.over) driver = start();
       const save = o.save === null ? null : { directory: o.save, name: `${peer.name}-${each.id}` };
       const bench = new Bench({ ...run, driver, save });
-      const started = performance.now();
-      const fault = await each.run(bench).then(
-        () => null,
-        (error: Error) => error.message,
-      );
-      const result: CaseResult = {
+      const result = await tryCase(
         peer,
-        case: each,
-        verdicts: bench.judgements.map(inWords),
-        checks: bench.checks.all,
-        fault,
-        ms: performance.now() - started,
-      };
+        each,
+        () => each.run(bench),
+        () => ({ verdicts: bench.judgements.map(inWords), checks: bench.checks.all }),
+      );
       results.push(result);
       say(`${peer.name} ${each.id}: ${isGood(result) ? 'ok' : `FAILED\n${driver.said}`}`);
     }
-    return results;
   } finally {
     await driver.end();
   }
+  return [...results, ...(await runReceiver(peer, { ...run, folder: join(o.cache, peer.name) }))];
 }
 
 /** Null, or what went wrong, told as a case that failed: the driver is ours. */
 async function build(peer: Peer, folder: string): Promise<CaseResult | null> {
-  const started = performance.now();
-  const itself: PeerCase = { id: 'build', asserts: 'The driver can be built.', run: async () => {} };
-  try {
-    await peer.build?.(folder);
-    return null;
-  } catch (error) {
-    const fault = (error as Error).message;
-    return { peer, case: itself, verdicts: [], checks: [], fault, ms: performance.now() - started };
-  }
+  const itself = { id: 'build', asserts: 'The driver can be built.' };
+  const body = async () => peer.build?.(folder);
+  const result = await tryCase(peer, itself, body, () => ({ verdicts: [], checks: [] }));
+  return result.fault === null ? null : result;
 }
 
 /** The verdict, with the error that it was given for as the product read it. */
 function inWords({ verdict, error }: Judgement): string {
   const read = [error?.code, error?.detail].filter((part) => part !== undefined && !verdict.includes(part));
   return [verdict, ...read].join(' ');
-}
-
-export function isGood({ fault, checks }: CaseResult): boolean {
-  return fault === null && checks.length > 0 && checks.every(({ ok }) => ok);
 }
 
 function balance({ inbox }: Target, owed: ReadonlySet<string>): Check {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Peer, PeerCase } from './peer.ts';
-import type { CaseResult, Outcome } from './run.ts';
+import type { CaseResult } from './result.ts';
+import type { Outcome } from './run.ts';
 import { interopMarkdown, interopTable } from './table.ts';
 
 const peer: Peer = {

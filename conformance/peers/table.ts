@@ -1,5 +1,6 @@
 import type { Check } from './checks.ts';
-import { type CaseResult, isGood, type Outcome } from './run.ts';
+import { type CaseResult, isGood } from './result.ts';
+import type { Outcome } from './run.ts';
 
 const TITLE = ['peer', 'version', 'case', 'what the peer says', 'our checks', 'ms'];
 

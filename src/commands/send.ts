@@ -41,9 +41,8 @@ export async function send(a: SendArguments, io: Io): Promise<ExitCode> {
   });
   if (a.json) io.out(JSON.stringify(result));
   else for (const line of describe(result, options)) io.out(line);
-  const bad = complaint(result);
-  if (bad) io.err(bad);
-  return bad ? 1 : 0;
+  if (result.complaint !== null) io.err(result.complaint);
+  return result.complaint === null ? 0 : 1;
 }
 
 async function sendOptions(a: SendArguments, io: Io): Promise<SendOptions> {
@@ -142,17 +141,4 @@ function describe(result: SendResult, o: SendOptions): string[] {
   const n = result.attempts.length;
   if (n > 1) lines.push(`${n} answers, ${result.identical ? 'byte-identical' : 'NOT identical'}`);
   return lines;
-}
-
-function complaint(result: SendResult): string | null {
-  for (const a of result.attempts) {
-    if (a.error) return `The receiver refused the message with ${a.error.code}: ${a.error.description}`;
-    if (!a.receipt) {
-      const again = a.status === 503 ? '; it asks to try again later, with the same --message-id' : '';
-      return `The receiver answered HTTP ${a.status} without a receipt${again}.`;
-    }
-    if (!a.verified)
-      return 'The receipt does not hold: its signature, or the digests in it, are not those of the message sent.';
-  }
-  return result.identical ? null : 'The answers to the same bytes differ.';
 }

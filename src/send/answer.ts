@@ -2,7 +2,7 @@ import { DS, EB, EBBP } from '../ebms/namespaces.ts';
 import { parseContentType } from '../mime/content-type.ts';
 import { readMultipartBuffer } from '../mime/multipart.ts';
 import { type Certificate, readCertificate } from '../pki/certificate.ts';
-import { type VerifiedEnvelope, verifyEnvelope } from '../wss/verify.ts';
+import { verifyEnvelope } from '../wss/verify.ts';
 import { parseXml } from '../xml/parse.ts';
 import { attribute, child, childrenNamed, text, type XmlElement } from '../xml/tree.ts';
 import type { WireMessage } from './build.ts';
@@ -18,6 +18,8 @@ export interface JudgedAnswer {
   readonly receipt: boolean;
   /** Signed by the receiver, for this message, with exactly its references (AS4 §5.1.8). */
   readonly verified: boolean;
+  /** Why it is not `verified`; absent when it is, and when there is no signal at all. */
+  readonly fault?: string;
   readonly error: { readonly code: string; readonly description: string; readonly detail: string | null } | null;
 }
 
@@ -50,28 +52,36 @@ export function readSent(message: WireMessage): Sent {
  * every signed part.
  */
 export function judgeAnswer(body: Buffer, sent: Sent, receiver: Certificate): JudgedAnswer {
-  let envelope: VerifiedEnvelope | null = null;
   let messaging: XmlElement | null = null;
+  let fault: string | null = null;
   try {
     const document = parseXml(body);
     const header = child(document.root, document.root.uri, 'Header');
     messaging = header && child(header, EB, 'Messaging');
-    envelope = verifyEnvelope(document, trustOnly(receiver), Date.now());
-  } catch {
+    verifyEnvelope(document, trustOnly(receiver), Date.now());
+  } catch (cause) {
     if (messaging === null) return { receipt: false, verified: false, error: null };
+    fault = (cause as Error).message;
   }
   const signal = messaging && child(messaging, EB, 'SignalMessage');
   const error = signal && child(signal, EB, 'Error');
-  if (error) return { receipt: false, verified: envelope !== null, error: readError(error) };
+  if (error) return { receipt: false, ...proof(fault), error: readError(error) };
   const receipt = signal && child(signal, EB, 'Receipt');
   if (!signal || !receipt) return { receipt: false, verified: false, error: null };
-  return { receipt: true, verified: envelope !== null && answers(signal, receipt, sent), error: null };
+  return { receipt: true, ...proof(fault ?? mismatch(signal, receipt, sent)), error: null };
 }
 
-function answers(signal: XmlElement, receipt: XmlElement, sent: Sent): boolean {
+function proof(fault: string | null): Pick<JudgedAnswer, 'verified' | 'fault'> {
+  return fault === null ? { verified: true } : { verified: false, fault };
+}
+
+/** In what a receipt is not one for this message; null when it is. */
+function mismatch(signal: XmlElement, receipt: XmlElement, sent: Sent): string | null {
   const info = child(signal, EB, 'MessageInfo');
   const reference = info && child(info, EB, 'RefToMessageId');
-  if (!reference || text(reference) !== sent.messageId || sent.references.length === 0) return false;
+  const named = reference && text(reference);
+  if (named !== sent.messageId) return `it is for ${named ?? 'no message'}`;
+  if (sent.references.length === 0) return 'the message itself is signed in a way that no receipt can match';
   const nri = child(receipt, EBBP, 'NonRepudiationInformation');
   const acknowledged = (nri ? childrenNamed(nri, EBBP, 'MessagePartNRInformation') : []).map((part) => {
     const copy = child(part, DS, 'Reference');
@@ -79,7 +89,8 @@ function answers(signal: XmlElement, receipt: XmlElement, sent: Sent): boolean {
     return JSON.stringify([copy && attribute(copy, 'URI'), value && text(value)]);
   });
   const wanted = new Set(sent.references.map((pair) => JSON.stringify(pair)));
-  return acknowledged.length === wanted.size && acknowledged.every((one) => wanted.has(one));
+  const same = acknowledged.length === wanted.size && acknowledged.every((one) => wanted.has(one));
+  return same ? null : 'its digests are not those of the message sent';
 }
 
 function readError(error: XmlElement): NonNullable<JudgedAnswer['error']> {
@@ -98,7 +109,11 @@ function trustOnly(receiver: Certificate): Parameters<typeof verifyEnvelope>[1] 
       const same = certificate.fingerprint === receiver.fingerprint || certificate.publicKey.equals(receiver.publicKey);
       return same
         ? { status: 'trusted', certificate, chain: [certificate], warnings: [] }
-        : { status: 'refused', reason: 'unknown-issuer', text: 'not signed with the key of the receiver' };
+        : {
+            status: 'refused',
+            reason: 'unknown-issuer',
+            text: `it is signed by ${certificate.x509.subject.replaceAll('\n', ', ')}, whose key is not that of the receiver’s certificate`,
+          };
     },
   };
 }

@@ -8,6 +8,7 @@ import { type JudgedAnswer, judgeAnswer, readSent } from './answer.ts';
 import { buildMessage, type WireMessage } from './build.ts';
 import { sampleInvoice } from './document.ts';
 import { isSbd, wrapInSbd } from './sbd.ts';
+import { judgeAttempts, type VerdictCode } from './verdict.ts';
 import { loadWire, SendError, saveWire } from './wire-file.ts';
 
 /** Paths are of PEM files. */
@@ -43,6 +44,9 @@ export interface SendResult {
   readonly attempts: readonly Attempt[];
   /** All answers have the same body and Content-Type. */
   readonly identical: boolean;
+  readonly verdict: VerdictCode;
+  /** What went wrong, for a person; null when nothing did. */
+  readonly complaint: string | null;
 }
 
 const DOCUMENT_TYPE =
@@ -70,7 +74,9 @@ export async function sendMessage(o: SendOptions): Promise<SendResult> {
       ms: performance.now() - since,
     });
   }
-  return { messageId: sent.messageId, attempts, identical: seen.size === 1 };
+  const identical = seen.size === 1;
+  const { code, complaint } = judgeAttempts(attempts, identical);
+  return { messageId: sent.messageId, attempts, identical, verdict: code, complaint };
 }
 
 async function build(o: SendOptions, recipient: Certificate): Promise<WireMessage> {

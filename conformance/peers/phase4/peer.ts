@@ -3,13 +3,18 @@ import { delimiter, join } from 'node:path';
 import type { Peer } from '../peer.ts';
 import { CERTS, tool } from '../tools.ts';
 import { PHASE4_CASES } from './cases.ts';
+import { phase4Receiver } from './receiver.ts';
+import { PHASE4_RECEIVER_CASES } from './receiver-cases.ts';
 
 const HERE = import.meta.dirname;
 /** The keystores live in the cache folder and hold nothing but public test keys. */
 const PASSWORD = 'interop';
-const SENDERS = ['sender', 'sender-2', 'revoked', 'expired'];
+const IDENTITIES = ['sender', 'sender-2', 'revoked', 'expired', 'receiver'];
+const SOURCES = ['Driver', 'Shipment', 'Receiver', 'Keep'];
+/** The JVM lives for a few messages: it is to start fast. */
+const JVM = ['-XX:TieredStopAtLevel=1'];
 
-/** phase4, the most widely used AS4 library of Peppol; its driver is compiled against the jars of Maven Central. */
+/** phase4, the most widely used AS4 library of Peppol; its driver and its receiver are compiled against the jars of Maven Central. */
 export const phase4: Peer = {
   name: 'phase4',
   product: 'phase4-peppol-client 4.4.1',
@@ -24,7 +29,7 @@ export const phase4: Peer = {
   fetch: fetchJars,
   build: async (folder) => {
     mkdirSync(join(folder, 'classes'), { recursive: true });
-    const sources = ['Driver.java', 'Shipment.java'].map((name) => join(HERE, 'interop', name));
+    const sources = SOURCES.map((name) => join(HERE, 'interop', `${name}.java`));
     const jars = join(folder, 'lib', '*');
     await tool('javac', ['--release', '17', '-nowarn', '-d', join(folder, 'classes'), '-cp', jars, ...sources], folder);
     await makeKeystores(join(folder, 'keys'));
@@ -32,7 +37,7 @@ export const phase4: Peer = {
   driver: (folder) => ({
     program: 'java',
     args: [
-      '-XX:TieredStopAtLevel=1',
+      ...JVM,
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
       '-cp',
       [join(folder, 'classes'), join(folder, 'lib', '*')].join(delimiter),
@@ -42,6 +47,10 @@ export const phase4: Peer = {
     directory: folder,
   }),
   cases: PHASE4_CASES,
+  receiver: {
+    command: (folder, inbox) => phase4Receiver(folder, inbox, JVM),
+    cases: PHASE4_RECEIVER_CASES,
+  },
 };
 
 /** About 110 jars; they are fetched again when the list of them has changed. */
@@ -53,12 +62,12 @@ async function fetchJars(folder: string): Promise<void> {
   await tool('mvn', ['-q', '-B', '-f', had, ...jars], folder);
 }
 
-/** Every sender as PKCS#12 with its key, and what phase4 trusts as another one; made anew each time, because the test PKI may have been. */
+/** Every access point as PKCS#12 with its key, and what phase4 trusts as another one; made anew each time, because the test PKI may have been. */
 async function makeKeystores(keys: string): Promise<void> {
   mkdirSync(keys, { recursive: true });
   cpSync(join(CERTS, 'receiver.crt'), join(keys, 'receiver.crt'));
   const cert = (name: string) => join(CERTS, `${name}.crt`);
-  for (const name of SENDERS) {
+  for (const name of IDENTITIES) {
     const what = ['-inkey', join(CERTS, `${name}.key`), '-in', cert(name), '-certfile', cert('ap-ca')];
     const form = ['-name', 'ap', '-passout', `pass:${PASSWORD}`, '-out', join(keys, `${name}.p12`)];
     await tool('openssl', ['pkcs12', '-export', ...what, ...form], keys);
