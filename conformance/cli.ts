@@ -9,6 +9,7 @@ import { count, table } from './report/table.ts';
 import { type Result, runCases } from './runner/run.ts';
 import { endpoint } from './target/endpoint.ts';
 import { startQuittance } from './target/quittance.ts';
+import { whyUnreachable } from './wire/connection.ts';
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -28,17 +29,22 @@ async function main(args: readonly string[]): Promise<number> {
   const { url } = options;
   const target = url === null ? await startQuittance() : usable(() => endpoint(new URL(url), options));
   if (target === null) return 2;
+  const why = await whyUnreachable(target.url, target.tlsCa);
+  if (why !== null) {
+    process.stderr.write(`There is nothing to test at ${target.url.href}: ${why}\n`);
+    return 2;
+  }
   const date = new Date();
   const started = performance.now();
   try {
     const results = await runCases({ target, cases, parallel: options.parallel, progress });
     const seconds = (performance.now() - started) / 1000;
-    writeReports(options, target.name, results, date, seconds);
     const { passed, failed, skipped, notApplicable } = count(results);
     process.stdout.write(
       `\n${table(results)}\n\n${target.name}: ${passed} passed, ${failed} failed, ${skipped} skipped, ` +
         `${notApplicable} not applicable in ${seconds.toFixed(1)} s\n`,
     );
+    writeReports(options, target.name, results, date, seconds);
     return failed > 0 ? 1 : 0;
   } finally {
     await target.stop();

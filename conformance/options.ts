@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const CERTS = join(import.meta.dirname, '../certs');
@@ -8,6 +9,7 @@ export interface Options {
   readonly url: string | null;
   readonly name: string | null;
   readonly inbox: string | null;
+  readonly tlsCa: string | null;
   readonly receiverCert: string;
   readonly senderCert: string;
   readonly senderKey: string;
@@ -18,6 +20,8 @@ export interface Options {
   readonly finalRecipient: string | null;
   readonly notServiced: string | null;
   readonly restartCommand: string | null;
+  /** ms */
+  readonly timeout: number;
   readonly parallel: number;
   readonly only: readonly string[];
   readonly junit: string | null;
@@ -30,7 +34,8 @@ export const USAGE = `npm run conformance [-- OPTIONS]
 
 Tests an AS4 receiver by the Peppol profile, over HTTP. Without --url it starts Quittance on a free port with a temporary database.
 
-  --url URL                 the endpoint
+  --url URL                 the endpoint, http or https
+  --tls-ca PEM              CAs of its TLS certificate, when they are not those that Node.js trusts
   --name NAME               how the reports call it
   --inbox DIR               the folder that it delivers to; without it deliveries are not looked at
   --receiver-cert PEM       certificate that messages are encrypted for and answers signed with
@@ -43,14 +48,32 @@ Tests an AS4 receiver by the Peppol profile, over HTTP. Without --url it starts 
   --final-recipient ID      participant that it services
   --not-serviced ID         participant that it does not service
   --restart-command CMD     kills it and starts it again
+  --timeout SECONDS         how long it may say nothing (60); something large may take longer
   --parallel N              cases at a time (4)
   --only ID[,ID…]           only these cases; * stands for any characters
   --list                    list the cases and run none
   --junit FILE, --html FILE, --json FILE
                             reports
 
-Keys that are not given are those of the test PKI in certs/. Exit code: 0 all passed, 1 a failure, 2 wrong usage.
+Keys that are not given are those of the test PKI in certs/. Exit code: 0 all passed, 1 a failure, 2 wrong usage, or there is nothing at the URL.
 `;
+
+const ABOUT_AN_ENDPOINT = [
+  'name',
+  'inbox',
+  'tls-ca',
+  'receiver-cert',
+  'sender-cert',
+  'sender-key',
+  'sender2-cert',
+  'sender2-key',
+  'bad-certs',
+  'original-sender',
+  'final-recipient',
+  'not-serviced',
+  'restart-command',
+  'timeout',
+] as const;
 
 /** @throws Error with a sentence for the user */
 export function readOptions(args: readonly string[]): Options | 'help' {
@@ -63,6 +86,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
       url: text,
       name: text,
       inbox: text,
+      'tls-ca': text,
       'receiver-cert': text,
       'sender-cert': text,
       'sender-key': text,
@@ -73,6 +97,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
       'final-recipient': text,
       'not-serviced': text,
       'restart-command': text,
+      timeout: text,
       parallel: text,
       only: { type: 'string', multiple: true },
       junit: text,
@@ -85,17 +110,23 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   if (values.help === true) return 'help';
   const parallel = Number(values.parallel ?? 4);
   if (!Number.isInteger(parallel) || parallel < 1) throw new Error('--parallel must be a whole number above 0.');
-  if (values.url === undefined && (values.inbox ?? values['restart-command']) !== undefined) {
-    throw new Error(
-      '--inbox and --restart-command go with --url: without it, Quittance is started with folders of its own.',
-    );
+  const seconds = Number(values.timeout ?? 60);
+  if (!(seconds > 0 && seconds <= 86_400)) throw new Error('--timeout must be a number of seconds.');
+  const alone = values.url === undefined ? ABOUT_AN_ENDPOINT.find((name) => values[name] !== undefined) : undefined;
+  if (alone !== undefined) {
+    throw new Error(`--${alone} goes with --url: without it, Quittance is started with keys and folders of its own.`);
+  }
+  for (const name of ['junit', 'html', 'json'] as const) {
+    const file = values[name];
+    if (file !== undefined && !existsSync(dirname(file))) throw new Error(`--${name}: there is no ${dirname(file)}.`);
   }
   const own = values['receiver-cert'] === undefined && values['sender-cert'] === undefined;
   const test = (name: string) => (own ? join(CERTS, name) : null);
   return {
-    url: values.url === undefined ? null : new URL(values.url).href,
+    url: values.url === undefined ? null : endpointUrl(values.url),
     name: values.name ?? null,
     inbox: values.inbox ?? null,
+    tlsCa: values['tls-ca'] ?? null,
     receiverCert: values['receiver-cert'] ?? join(CERTS, 'receiver.crt'),
     senderCert: values['sender-cert'] ?? join(CERTS, 'sender.crt'),
     senderKey: values['sender-key'] ?? join(CERTS, 'sender.key'),
@@ -106,6 +137,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     finalRecipient: values['final-recipient'] ?? null,
     notServiced: values['not-serviced'] ?? null,
     restartCommand: values['restart-command'] ?? null,
+    timeout: seconds * 1000,
     parallel,
     only: (values.only ?? []).flatMap((ids) => ids.split(',')).filter((id) => id !== ''),
     junit: values.junit ?? null,
@@ -113,4 +145,12 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     json: values.json ?? null,
     list: values.list ?? false,
   };
+}
+
+function endpointUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new Error(`--url ${text} is not the URL of an endpoint, such as https://ap.example.org/as4.`);
+  }
+  return url.href;
 }

@@ -25,9 +25,13 @@ function everySignal(
       // With --only there may be none yet.
       if (!trial.seen.some(({ signal }) => signal.receipt !== null)) await trial.send(trial.make({ document: null }));
       const one = check(trial);
-      const faults = trial.seen.map(one).filter((fault) => fault !== null);
+      const faults = trial.seen.map((seen) => ({ seen, fault: one(seen) })).filter(({ fault }) => fault !== null);
       const [first] = faults;
-      if (first !== undefined) trial.fail('form', `${faults.length} of ${trial.seen.length} signals: ${first}`);
+      if (first !== undefined) {
+        // So that the report shows one of them.
+        trial.exchanges.push(first.seen.exchange);
+        trial.fail('form', `${faults.length} of ${trial.seen.length} signals: ${first.fault}`);
+      }
       if (trial.seen.length === 0) trial.fail('no-signal', 'there was not one signal');
     },
   };

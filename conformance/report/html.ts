@@ -1,5 +1,6 @@
 import type { Result } from '../runner/run.ts';
 import type { Exchange } from '../runner/trial.ts';
+import { requestHead } from '../wire/request.ts';
 import { escapeMarkup } from './escape.ts';
 import { count } from './table.ts';
 
@@ -57,22 +58,21 @@ function failure({ case: { id, asserts }, detail, exchanges }: Result): string {
 ${exchanges.map(exchangeText).join('\n')}`;
 }
 
-function exchangeText({ message, wire, answer }: Exchange, index: number): string {
-  const sent = [
-    ...Object.entries(message.headers),
-    ...(wire.chunked === undefined ? [] : [['Transfer-Encoding', 'chunked']]),
-  ];
-  const request = `${wire.method ?? 'POST'}\n${lines(sent)}\n\n${shown(message.body)}`;
+function exchangeText({ url, message, wire, answer }: Exchange, index: number): string {
+  const sent = wire.cutUpload === undefined ? message.body : message.body.subarray(0, wire.cutUpload);
+  const request = `${requestHead(url, message, wire).replaceAll('\r\n', '\n')}${shown(sent)}`;
   const reply =
     answer === null
       ? 'no answer, or one that was lost on purpose'
-      : `HTTP ${answer.status}\n${lines(Object.entries(answer.headers))}\n\n${shown(answer.body)}`;
+      : `HTTP ${answer.status}\n${lines(answer.headers)}\n\n${shown(answer.body)}`;
   return `<details><summary>Exchange ${index + 1}: ${escapeMarkup(message.messageId)}</summary>
 <h4>Request</h4><pre>${escapeMarkup(request)}</pre><h4>Answer</h4><pre>${escapeMarkup(reply)}</pre></details>`;
 }
 
-function lines(headers: readonly (readonly string[])[]): string {
-  return headers.map(([name, value]) => `${name}: ${value}`).join('\n');
+function lines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
 }
 
 function shown(octets: Buffer): string {

@@ -23,7 +23,14 @@ const failed: Result = {
   detail: EVIL,
   kind: 'form',
   ms: 12,
-  exchanges: [{ message, wire: {}, answer: { status: 200, headers: { server: EVIL }, body: Buffer.from(EVIL) } }],
+  exchanges: [
+    {
+      url: new URL('http://127.0.0.1/as4'),
+      message,
+      wire: {},
+      answer: { status: 200, headers: { server: EVIL }, body: Buffer.from(EVIL) },
+    },
+  ],
 };
 
 it('whatever a receiver answers is shown in the HTML report and never obeyed', () => {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A file that the receiver has handed over. */
 interface Found {
+  /** Size and time of change: a product may write a file where it lies, and a glance at half of it must not last. */
+  readonly version: string;
   readonly sha256: string;
   /** Text of a small JSON file, where products put what they know about a message. */
   readonly json: string | null;
@@ -41,25 +43,37 @@ export class Inbox {
   warningsBeside(path: string): readonly unknown[] | null {
     const json = this.#files.get(join(dirname(path), 'metadata.json'))?.json;
     if (json === undefined || json === null) return null;
-    const { warnings } = JSON.parse(json) as { warnings?: unknown };
-    return Array.isArray(warnings) ? warnings : [];
+    try {
+      const { warnings } = JSON.parse(json) as { warnings?: unknown };
+      return Array.isArray(warnings) ? warnings : [];
+    } catch {
+      return null;
+    }
   }
 
-  /** Looks again; files that are there already are not read again. */
+  /** Looks again; files that are as they were are not read again. */
   scan(): void {
     const seen = new Set<string>();
     for (const entry of readdirSync(this.directory, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
       if (!entry.isFile() || entry.name.endsWith('.tmp')) continue;
-      seen.add(path);
-      if (!this.#files.has(path)) this.#read(path);
+      try {
+        const { size, mtimeMs } = statSync(path);
+        const version = `${size} ${mtimeMs}`;
+        if (this.#files.get(path)?.version !== version) this.#read(path, version);
+        seen.add(path);
+      } catch (error) {
+        // Renamed or taken away since.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
     }
     for (const path of this.#files.keys()) if (!seen.has(path)) this.#files.delete(path);
   }
 
-  #read(path: string): void {
+  #read(path: string, version: string): void {
     const octets = readFileSync(path);
     this.#files.set(path, {
+      version,
       sha256: sha256Of(octets),
       json: basename(path).endsWith('.json') && octets.length < 65_536 ? octets.toString('utf8') : null,
     });

@@ -1,6 +1,7 @@
 import type { Case, Need } from '../case.ts';
 import { Failure, type FailureKind } from '../failure.ts';
 import type { Target } from '../target/target.ts';
+import { Pulse } from './pulse.ts';
 import { settleDeliveries } from './settle.ts';
 import { type Exchange, type SeenSignal, Trial } from './trial.ts';
 
@@ -34,15 +35,20 @@ interface Done {
   result: Result;
 }
 
-/** Runs the cases and then looks into the folder. Results are in the order of the cases. */
+/** Runs the cases and then looks into the folder. Results are in the order of the cases. Once nothing is answered any more, the rest is skipped. */
 export async function runCases(o: RunOptions): Promise<readonly Result[]> {
   const seen: SeenSignal[] = [];
   const done = new Map<Case, Done>();
+  const pulse = new Pulse(async () => {
+    const trial = new Trial(o.target, []);
+    await trial.send(trial.make({ document: null }));
+  });
   const runOne = async (each: Case): Promise<void> => {
     const trial = new Trial(o.target, seen);
-    const result = await runCase(each, trial);
+    const result = await runCase(each, trial, pulse.gone);
     done.set(each, { trial, result });
     o.progress(result, done.size, o.cases.length);
+    await pulse.note(result);
   };
   const together = o.cases.filter((each) => each.when === undefined);
   const queue = together.values();
@@ -68,9 +74,10 @@ export async function runCases(o: RunOptions): Promise<readonly Result[]> {
   return o.cases.flatMap((each) => done.get(each)?.result ?? []);
 }
 
-async function runCase(each: Case, trial: Trial): Promise<Result> {
+async function runCase(each: Case, trial: Trial, gone: boolean): Promise<Result> {
   const without = { case: each, kind: null, ms: 0, exchanges: [] };
   if (each.notApplicable !== undefined) return { ...without, verdict: 'not-applicable', detail: each.notApplicable };
+  if (gone) return { ...without, verdict: 'skipped', detail: 'not run: nothing is answered any more' };
   const missing = (each.needs ?? []).filter((need) => !has(trial.target, need));
   if (missing.length > 0) return { ...without, verdict: 'skipped', detail: `needs ${missing.join(', ')}` };
   const started = performance.now();

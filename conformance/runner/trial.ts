@@ -9,6 +9,7 @@ import { type ErrorDemand, judgeError, judgeNoSignal, judgeReceipt, judgeSame, t
 
 /** A request and what came back, for the report. */
 export interface Exchange {
+  readonly url: URL;
   readonly message: MadeMessage;
   readonly wire: WireOptions;
   readonly answer: WireAnswer | null;
@@ -29,6 +30,7 @@ export interface SeenSignal {
   readonly answer: WireAnswer;
   readonly signal: Signal;
   readonly at: number;
+  readonly exchange: Exchange;
 }
 
 /** What a case works with: it makes messages, sends them and asserts. Each case has one of its own. */
@@ -50,28 +52,34 @@ export class Trial {
 
   /** Sends a message as its `wire` says. */
   async send(message: MadeMessage, wire: WireOptions = {}, target: Target = this.target): Promise<Reply> {
-    const all = { ...message.wire, ...wire };
-    let answer: WireAnswer | null = null;
+    const { url } = target;
+    const all = { ...usualWire(target), ...message.wire, ...wire };
+    let answer: WireAnswer;
     try {
-      answer = await post(target.url, message, all);
-    } finally {
-      this.exchanges.push({ message, wire: all, answer });
+      answer = await post(url, message, all);
+    } catch (error) {
+      this.exchanges.push({ url, message, wire: all, answer: null });
+      throw error;
     }
+    const exchange = { url, message, wire: all, answer };
+    this.exchanges.push(exchange);
     const read = readAnswer(answer, target.receiver);
-    if ('signal' in read) this.seen.push({ answer, signal: read.signal, at: Date.now() });
+    if ('signal' in read) this.seen.push({ answer, signal: read.signal, at: Date.now(), exchange });
     return { ...answer, read };
   }
 
   /** Sends a message and loses its answer after the receiver has made it; the octets up to the cut. */
   async sendAndLose(message: MadeMessage, cut: Cut): Promise<Buffer> {
     const [payload] = message.payloads;
-    const { inbox } = this.target;
-    this.exchanges.push({ message, wire: message.wire, answer: null });
-    return await postAndLose(this.target.url, message, cut, async () => {
+    const { inbox, url } = this.target;
+    const wire = { ...usualWire(this.target), ...message.wire };
+    this.exchanges.push({ url, message, wire, answer: null });
+    const committed = async (): Promise<void> => {
       // Nothing is read, so the folder has to say when the receiver has answered; without one, time has.
       if (inbox !== null && payload !== undefined) await inbox.waitFor(sha256Of(payload), 10_000);
       else await new Promise((resolve) => setTimeout(resolve, 2_000));
-    });
+    };
+    return await postAndLose(url, message, cut, committed, wire);
   }
 
   receipt(reply: Reply, message: MadeMessage): Signal {
@@ -111,4 +119,8 @@ export class Trial {
   fail(kind: ConstructorParameters<typeof Failure>[0], message: string): never {
     throw new Failure(kind, message);
   }
+}
+
+function usualWire({ tlsCa, timeout }: Target): WireOptions {
+  return { ca: tlsCa, ...(timeout === undefined ? {} : { timeout }) };
 }

@@ -21,19 +21,31 @@ interface Running {
   readonly url: URL;
 }
 
+export interface QuittanceOptions {
+  /** With a list of who is serviced. */
+  readonly serviced?: boolean;
+  /** Files of the TLS certificate, and PEM of its CA: it speaks https. */
+  readonly tls?: { readonly certificate: string; readonly key: string; readonly ca: string };
+}
+
 /** Starts the built Quittance on a free port with a database and folders of its own; `stop` removes them. */
-export async function startQuittance(serviced = false): Promise<Target> {
+export async function startQuittance({ serviced = false, tls }: QuittanceOptions = {}): Promise<Target> {
   const directory = mkdtempSync(join(tmpdir(), 'quittance-conformance-'));
   const list = join(directory, 'serviced.toml');
   for (const name of ['inbox', 'staging']) mkdirSync(join(directory, name));
   if (serviced) writeFileSync(list, servicedList(PARTICIPANTS.receiver));
-  let running = await serve(directory, 0, serviced ? list : '');
+  const settings = {
+    QUITTANCE_SERVICED__FILE: serviced ? list : '',
+    ...(tls === undefined ? {} : { QUITTANCE_TLS__CERTIFICATE: tls.certificate, QUITTANCE_TLS__KEY: tls.key }),
+  };
+  let running = await serve(directory, 0, settings);
   let second: Promise<Target> | null = null;
   return {
     name: 'Quittance',
     get url() {
       return running.url;
     },
+    tlsCa: tls?.ca,
     receiver: readCertificate(join(CERTS, 'receiver.crt')),
     sender: readSigner(join(CERTS, 'sender.crt'), join(CERTS, 'sender.key')),
     sender2: readSigner(join(CERTS, 'sender-2.crt'), join(CERTS, 'sender-2.key')),
@@ -46,12 +58,12 @@ export async function startQuittance(serviced = false): Promise<Target> {
     inbox: new Inbox(join(directory, 'inbox')),
     restart: async () => {
       await end(running.child, 'SIGKILL');
-      running = await serve(directory, Number(running.url.port), serviced ? list : '');
+      running = await serve(directory, Number(running.url.port), settings);
     },
     serviced: serviced
       ? null
       : () => {
-          second ??= startQuittance(true);
+          second ??= startQuittance({ serviced: true, ...(tls === undefined ? {} : { tls }) });
           return second;
         },
     stop: async () => {
@@ -73,7 +85,7 @@ function servicedList(value: string): string {
   ].join('\n');
 }
 
-async function serve(directory: string, port: number, serviced: string): Promise<Running> {
+async function serve(directory: string, port: number, settings: Readonly<Record<string, string>>): Promise<Running> {
   const env = {
     PATH: process.env.PATH,
     QUITTANCE_HTTP__PORT: String(port),
@@ -89,7 +101,7 @@ async function serve(directory: string, port: number, serviced: string): Promise
     QUITTANCE_STORE__MIN_FREE: '1MB',
     QUITTANCE_DELIVERY__INBOX: join(directory, 'inbox'),
     QUITTANCE_DELIVERY__STAGING: join(directory, 'staging'),
-    QUITTANCE_SERVICED__FILE: serviced,
+    ...settings,
   };
   const command = [join(ROOT, 'dist/cli.js'), 'serve'];
   const child: Child = spawn(process.execPath, command, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -7,6 +7,10 @@ export interface Target {
   /** For the reports. */
   readonly name: string;
   readonly url: URL;
+  /** PEM of the CAs that the TLS certificate of an https URL may be of; undefined: those that Node.js trusts. */
+  readonly tlsCa?: string | undefined;
+  /** ms that nothing moves until it counts as silent; the suite's own default when undefined. */
+  readonly timeout?: number | undefined;
   /** Certificate that messages are encrypted for and answers are signed with. */
   readonly receiver: X509Certificate;
   readonly sender: Signer;

@@ -12,13 +12,18 @@ export interface ParsedAnswer {
 }
 
 /** Null while the blank line has not arrived. `closed`: nothing more will come. */
-export function parseAnswer(octets: Buffer, closed: boolean, offset = 0): ParsedAnswer | null {
-  const end = octets.indexOf('\r\n\r\n', offset);
-  if (end < 0) return null;
-  const [statusLine = '', ...lines] = octets.toString('latin1', offset, end).split('\r\n');
-  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1] ?? 0);
-  const headLength = end + 4;
-  if (status >= 100 && status < 200) return parseAnswer(octets, closed, headLength);
+export function parseAnswer(octets: Buffer, closed: boolean): ParsedAnswer | null {
+  let headLength = 0;
+  let status = 0;
+  let lines: string[] = [];
+  do {
+    const end = octets.indexOf('\r\n\r\n', headLength);
+    if (end < 0) return null;
+    const [statusLine = '', ...rest] = octets.toString('latin1', headLength, end).split('\r\n');
+    status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1] ?? 0);
+    lines = rest;
+    headLength = end + 4;
+  } while (status >= 100 && status < 200);
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const colon = line.indexOf(':');
@@ -35,7 +40,7 @@ export function parseAnswer(octets: Buffer, closed: boolean, offset = 0): Parsed
   }
   const announced = headers['content-length'];
   if (announced === undefined) return done(rest, closed ? octets.length : null);
-  const length = Number(announced);
+  const length = /^\d+$/.test(announced) ? Number(announced) : 0;
   return rest.length < length ? done(rest, null) : done(rest.subarray(0, length), headLength + length);
 }
 
@@ -44,7 +49,7 @@ function unchunk(octets: Buffer): { readonly body: Buffer; readonly length: numb
   for (let at = 0; ; ) {
     const line = octets.indexOf('\r\n', at);
     if (line < 0) break;
-    const size = Number.parseInt(octets.toString('latin1', at, line), 16);
+    const size = Number.parseInt(/^[0-9a-f]+/i.exec(octets.toString('latin1', at, line))?.[0] ?? '', 16);
     const begin = line + 2;
     if (size === 0) {
       const end = octets.indexOf('\r\n', begin);

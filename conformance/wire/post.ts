@@ -1,6 +1,6 @@
-import { connect, Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Socket } from 'node:net';
 import { Failure } from '../failure.ts';
+import { open } from './connection.ts';
 import { type ParsedAnswer, parseAnswer } from './head.ts';
 import { requestOctets, type Sendable, type WireOptions } from './request.ts';
 
@@ -16,19 +16,24 @@ export interface WireAnswer {
 export type Cut = 'unread' | 'status-line' | 'headers' | 'mid-body' | 'last-octet';
 
 const TIMEOUT = 60_000;
+/** No signal comes near; whoever goes on talking must not fill the memory. */
+const MOST_OCTETS = 4_000_000;
 
 /**
- * Sends a message over a connection of its own and reads the answer.
+ * Sends a message over a connection of its own and reads the answer. Ends in any case: when nothing moves for `o.timeout`, and when it takes
+ * twice as long in all.
  * @throws {Failure} `unanswered`
  */
 export function post(url: URL, message: Sendable, o: WireOptions = {}): Promise<WireAnswer> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
     let settled = false;
-    const socket = open(url, () => upload(socket, url, message, o));
+    const { socket } = open(url, o.ca, () => upload(socket, url, message, o));
+    const late = setTimeout(() => fail('it took too long'), 2 * (o.timeout ?? TIMEOUT));
     const fail = (why: string) => {
       if (settled) return;
       settled = true;
+      clearTimeout(late);
       socket.destroy();
       const said = received.length === 0 ? '' : `; it said ${JSON.stringify(received.toString('latin1', 0, 200))}`;
       reject(new Failure('unanswered', `no whole answer: ${why}${said}`));
@@ -37,13 +42,15 @@ export function post(url: URL, message: Sendable, o: WireOptions = {}): Promise<
       const answer = settled ? null : parseAnswer(received, closed);
       if (answer === null || answer.length === null) return;
       settled = true;
+      clearTimeout(late);
       socket.destroy();
       resolve({ status: answer.status, headers: answer.headers, body: answer.body });
     };
     socket.setTimeout(o.timeout ?? TIMEOUT, () => fail('it took too long'));
     socket.on('data', (piece: Buffer) => {
       received = Buffer.concat([received, piece]);
-      look(false);
+      if (received.length > MOST_OCTETS) fail(`it goes on after ${MOST_OCTETS} octets`);
+      else look(false);
     });
     socket.on('error', (error) => fail(error.message));
     socket.on('close', () => {
@@ -70,26 +77,30 @@ export function postAndLose(
     let settled = false;
     const lose = (octets: Buffer) => {
       settled = true;
-      socket.resetAndDestroy();
+      reset();
       resolve(octets);
     };
-    const socket = open(url, () => {
+    const { socket, reset } = open(url, o.ca, () => {
       upload(socket, url, message, o);
       if (cut === 'unread') void committed().then(() => lose(Buffer.alloc(0)), reject);
     });
-    socket.setTimeout(o.timeout ?? TIMEOUT, () => socket.destroy(new Error('it took too long')));
+    const stop = () => void socket.destroy(new Error('it took too long'));
+    const late = setTimeout(stop, 2 * (o.timeout ?? TIMEOUT));
+    socket.setTimeout(o.timeout ?? TIMEOUT, stop);
     if (cut === 'unread') socket.pause();
     else {
       socket.on('data', (piece: Buffer) => {
         received = Buffer.concat([received, piece]);
-        const length = cutAt(cut, received);
-        if (!settled && length !== null) lose(received.subarray(0, length));
+        const length = settled ? null : cutAt(cut, received);
+        if (length !== null) lose(received.subarray(0, length));
+        else if (received.length > MOST_OCTETS) socket.destroy(new Error(`it goes on after ${MOST_OCTETS} octets`));
       });
     }
     socket.on('error', (error) => {
       if (!settled) reject(new Failure('unanswered', `no answer to lose: ${error.message}`));
     });
     socket.on('close', () => {
+      clearTimeout(late);
       if (!settled) reject(new Failure('unanswered', 'no answer to lose: the connection was closed'));
     });
   });
@@ -113,27 +124,4 @@ function upload(socket: Socket, url: URL, message: Sendable, o: WireOptions): vo
   socket.write(head);
   if (o.cutUpload === undefined) socket.write(body);
   else socket.end(body);
-}
-
-function open(url: URL, connected: () => void): Socket {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (url.protocol === 'https:') {
-    return connectTls({ host, port: Number(url.port || 443), servername: host }, connected);
-  }
-  // Paused before it connects, a socket reads nothing at all; `connect()` of node:net would begin at once.
-  const socket = new Socket();
-  socket.connect(Number(url.port || 80), host, connected);
-  return socket;
-}
-
-/** Whether anything listens there. */
-export function listens(url: URL): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(Number(url.port || (url.protocol === 'https:' ? 443 : 80)), url.hostname);
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => resolve(false));
-  });
 }

@@ -10,8 +10,10 @@ export interface WireOptions {
   readonly extraHeaders?: readonly string[];
   /** Stop after so many octets of the body and close: an upload that broke. */
   readonly cutUpload?: number;
-  /** Milliseconds to wait for the answer; default 60,000. */
+  /** Milliseconds that nothing moves while the answer is waited for; default 60,000. */
   readonly timeout?: number;
+  /** PEM of the CAs that the TLS certificate may be of; without it those that Node.js trusts. */
+  readonly ca?: string | undefined;
 }
 
 /** An HTTP request: its headers without Host and Content-Length, and its body. */
@@ -22,6 +24,15 @@ export interface Sendable {
 
 /** The octets of the request: head and body. */
 export function requestOctets(url: URL, message: Sendable, o: WireOptions): readonly [Buffer, Buffer] {
+  const body = o.chunked === undefined ? message.body : chunk(message.body, o.chunked);
+  return [
+    Buffer.from(requestHead(url, message, o), 'latin1'),
+    o.cutUpload === undefined ? body : body.subarray(0, o.cutUpload),
+  ];
+}
+
+/** Request line and headers, with the blank line behind them. */
+export function requestHead(url: URL, message: Sendable, o: WireOptions): string {
   const lines = [
     `${o.method ?? 'POST'} ${o.path ?? url.pathname + url.search} HTTP/1.1`,
     `Host: ${url.host}`,
@@ -32,9 +43,7 @@ export function requestOctets(url: URL, message: Sendable, o: WireOptions): read
       : 'Transfer-Encoding: chunked',
     'Connection: close',
   ];
-  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-  const body = o.chunked === undefined ? message.body : chunk(message.body, o.chunked);
-  return [head, o.cutUpload === undefined ? body : body.subarray(0, o.cutUpload)];
+  return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
 function chunk(body: Buffer, size: number): Buffer {
