@@ -106,6 +106,43 @@ describe('the audit', () => {
     expect(kept + store.droppedRefusals()).toBe(9000);
   });
 
+  test('refusals of an access point are decisions that no flood of strangers pushes out or keeps from being recorded', async () => {
+    const store = await fixture.open({ refusalRing: 300 });
+    const known = { sender: 'POP000001', messageId: 'm1', fingerprint: 'f' };
+    for (let i = 0; i < 6000; i++) store.refuse({ ...refusal('flood'), at: noon + 2 });
+    store.refuse({ ...refusal('known'), ...known, at: noon + 1 });
+    store.refuse({ ...refusal('no id'), ...known, messageId: null, at: noon });
+    expect(store.droppedRefusals()).toBeGreaterThan(0);
+    const all = await store.refusals({ limit: 1000 });
+    expect(all).toHaveLength(302);
+    expect(all.at(-2)).toEqual({ ...refusal('known'), ...known, at: noon + 1 });
+    expect(all.at(-1)).toEqual({ ...refusal('no id'), ...known, messageId: null });
+    expect(fixture.rows('SELECT decision, sender, message_id FROM decision ORDER BY id')).toEqual([
+      { decision: 'refuse', sender: 'POP000001', message_id: 'm1' },
+      { decision: 'refuse', sender: 'POP000001', message_id: null },
+    ]);
+    expect(fixture.value('SELECT count(*) FROM refusal WHERE sender IS NOT NULL')).toBe(0);
+    expect(await store.verifyAudit()).toBeNull();
+  });
+
+  test('an access point that does nothing right has 100 decisions an hour and the rest in the ring', async () => {
+    const store = await fixture.open({ refusalRing: 300 });
+    const by = (sender: string, at: number) => store.refuse({ ...refusal('x'), sender, at });
+    for (let i = 0; i < 130; i++) by('POP000001', noon);
+    by('POP000002', noon);
+    expect(await store.refusals({ limit: 1000 })).toHaveLength(131);
+    for (let i = 0; i < 500; i++) by('POP000001', noon);
+    by('POP000001', noon + 3_600_000);
+    expect((await store.refusals({ limit: 1000 })).map(({ at }) => at)).toEqual([
+      noon + 3_600_000,
+      ...Array.from({ length: 401 }, () => noon),
+    ]);
+    expect(fixture.rows('SELECT sender, count(*) AS n FROM decision GROUP BY sender ORDER BY sender')).toEqual([
+      { sender: 'POP000001', n: 101 },
+      { sender: 'POP000002', n: 1 },
+    ]);
+  });
+
   test('refusals are written without being asked for', async () => {
     const store = await fixture.open();
     store.refuse(refusal('one'));

@@ -1,6 +1,5 @@
 import type { Db } from './database.ts';
 import type { Actor } from './operator-types.ts';
-import type { MessageKey } from './types.ts';
 
 /** Suppressions of a message that get a decision row each; later ones are counted by the hour (architecture §3). */
 export const suppressionRows = 100;
@@ -11,7 +10,7 @@ export interface Decision {
   readonly at: number;
   readonly decision: string;
   readonly message: number | null;
-  readonly id: MessageKey | null;
+  readonly id: { readonly sender: string; readonly messageId: string | null } | null;
   readonly layer?: string | null;
   readonly key?: string | null;
   readonly rule?: string | null;

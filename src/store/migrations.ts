@@ -256,4 +256,8 @@ export const migrations: readonly string[] = [
   ALTER TABLE payload ADD COLUMN properties TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE held_payload ADD COLUMN properties TEXT NOT NULL DEFAULT '[]';
   `,
+  `
+  -- refusals of authenticated access points are listed beside the ring
+  CREATE INDEX decision_refused ON decision (id) WHERE decision = 'refuse';
+  `,
 ];

@@ -37,7 +37,7 @@ export function prepareOperations(db: Db, o: OperationOptions): OperationTable &
     ...prepareRecall(db, chains),
     accept: prepareAccept(db, chains, audit, interchanges),
     suppress: prepareSuppress(db, audit),
-    ...prepareRefusals(db, o.refusalRing),
+    ...prepareRefusals(db, audit, o.refusalRing),
     ...reports,
     ...prepareOutbox(db, transitions, o.contentDir),
     ...preparePurge(db),

@@ -92,7 +92,7 @@ export interface AuditRow {
   readonly key: string | null;
   /**
    * First layer: `suppress`, `rebuilt`, `conflict`, `hold`. New messages: `allow`, `review`, `replacePending`, `suppressInterchange`,
-   * `test`. Hand-overs: `supersede` or another event of `states.ts`, or `refusedTransition`. Operators: `approve`, `reject`, `confirm`,
+   * `test`, or `refuse`. Hand-overs: `supersede` or another event of `states.ts`, or `refusedTransition`. Operators: `approve`, `reject`, `confirm`,
    * `redeliver`, `acknowledge`, `clockIsRight`, and `limited` for one exception too many. Own: `clockDoubted`, `clockAgrees`.
    */
   readonly decision: string;

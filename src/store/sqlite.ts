@@ -63,7 +63,10 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
     },
     o.onFatal ?? (() => {}),
   );
-  const refusals = new RefusalWriter((rows) => queue.call('refuse', () => rows));
+  const writer = () => new RefusalWriter((rows) => queue.call('refuse', () => rows));
+  // Two queues: what strangers send must not make those of access points be dropped.
+  const [refusals, strangers] = [writer(), writer()];
+  const flush = () => Promise.all([refusals.flush(), strangers.flush()]);
   const defaultWindow = o.window ?? 0;
   const hash = (now: number) => auditHash(queue, now);
   const { heartbeat = true, clock = systemClock, onAuditHash = () => {} } = o;
@@ -96,10 +99,10 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
         });
     },
     gaps: () => gaps,
-    refuse: (r) => refusals.add(r),
-    droppedRefusals: () => refusals.dropped,
+    refuse: (r) => (r.sender === null ? strangers : refusals).add(r),
+    droppedRefusals: () => refusals.dropped + strangers.dropped,
     async refusals(limits) {
-      await refusals.flush();
+      await flush();
       return queue.call('refusals', () => limits);
     },
     counts: () => queue.call('counts', () => null),
@@ -120,7 +123,7 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
     clockIsRight: (actor, now) => keeper.confirm(actor, now),
     async close() {
       keeper.stop();
-      await refusals.flush();
+      await flush();
       await queue.close();
     },
   };

@@ -329,11 +329,11 @@ export interface Store extends OperatorStore {
   /** Never rejects and never blocks an answer: a suppression that cannot be recorded is counted in `gaps()`. */
   suppress(s: Suppression): void;
   gaps(): number;
-  /** Written in the background into a bounded ring. Never rejects. */
+  /** Written in the background: of an authenticated access point as a decision, all others into a bounded ring. Never rejects. */
   refuse(r: Refusal): void;
   /** Refusals that found the background queue full or could not be written. */
   droppedRefusals(): number;
-  /** The newest first. */
+  /** Of both kinds, the newest first. */
   refusals(o: { limit: number }): Promise<Refusal[]>;
   /** Number of rows by state, for health and metrics: reviews, unknown, undeliverable, waiting. */
   counts(): Promise<Readonly<Record<HandOverState, number>>>;
