@@ -1,10 +1,12 @@
 import type { Config } from '../config/schema.ts';
 import { ageing } from '../pki/concerns.ts';
+import type { Crl } from '../pki/crl.ts';
 import { AllowedHosts } from '../pki/hosts.ts';
 import { type Identity, loadIdentity } from '../pki/identity.ts';
 import { listAges } from '../pki/list-age.ts';
 import { formatDn } from '../pki/names.ts';
 import { TrustStore } from '../pki/trust.ts';
+import { checkLists, checkResponder } from './check-servers.ts';
 import { checkTls } from './check-tls.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
 import { validity } from './validity.ts';
@@ -24,8 +26,10 @@ export async function checkPki(config: Config, now: number): Promise<Finding[]> 
   for (const root of new Set(trust.issuers.map((i) => i.root))) {
     findings.push(validity('trust', `root ${formatDn(root.subject)}`, root, now));
   }
+  findings.push(...(await checkLists(config, trust, identity, now)));
   findings.push(...checkRevocation(config, trust, now));
   if (identity) findings.push(...checkFetching(config, trust, identity));
+  if (identity) findings.push(...(await checkResponder(config, trust, identity, now)));
   if (identity) findings.push(...checkSelf(identity, trust, now));
   return findings;
 }
@@ -40,19 +44,32 @@ function checkIdentity(identity: Identity, now: number): Finding[] {
 }
 
 /** Under `hard` a missing list turns messages away, so it is an error; under `soft` it only weakens. */
-function checkRevocation({ trust: { revocation, fetchCrls } }: Config, trust: TrustStore, now: number): Finding[] {
+function checkRevocation(
+  { trust: { revocation, fetchCrls, ocsp } }: Config,
+  trust: TrustStore,
+  now: number,
+): Finding[] {
   if (revocation === 'off')
     return [warning('revocation', 'trust.revocation is "off": revoked certificates are accepted.')];
-  const faults = listAges(trust, now).flatMap(({ fault }) => fault ?? []);
-  const old = ageing(trust, null, 0, now).map(({ what }) => warning('revocation', `${what}.`));
-  if (faults.length === 0) return old.length > 0 ? old : [ok('revocation', 'every CA has a current revocation list')];
-  const level = revocation === 'hard' ? error : warning;
-  const effect = revocation === 'hard' ? 'its senders get 503' : 'its senders are accepted unchecked';
+  const ages = listAges(trust, now);
+  const faults = ages.flatMap(({ fault }) => fault ?? []);
+  const known = ages.flatMap(({ name, list }) => (list === null ? [] : [ok('revocation', ageOf(name, list, now))]));
+  const old = [...known, ...ageing(trust, null, 0, now).map(({ what }) => warning('revocation', `${what}.`))];
+  if (faults.length === 0) return old;
+  const level = revocation === 'hard' && ocsp === 'off' ? error : warning;
+  const unchecked = revocation === 'hard' ? 'its senders get 503' : 'its senders are accepted unchecked';
+  const effect = ocsp === 'off' ? unchecked : `when the OCSP responder does not answer, ${unchecked}`;
   const remedy =
     fetchCrls === 'on'
       ? 'Let the receiver fetch it (trust.crlHosts, trust.crlUrls), or name a file in trust.crls.'
       : 'Fetch it anew and name it in trust.crls, or set trust.fetchCrls = "on".';
   return [...old, ...faults.map((fault) => level('revocation', `${fault}; ${effect}. ${remedy}`))];
+}
+
+function ageOf(name: string, { thisUpdate, nextUpdate }: Crl, now: number): string {
+  const hours = Math.floor((now - thisUpdate) / 3_600_000);
+  const age = hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+  return `the CRL of ${name} is ${age} old and holds until ${new Date(nextUpdate).toISOString()}`;
 }
 
 /** Lists that are there today, but that nothing will renew. */

@@ -8,7 +8,10 @@ import { checkPlaces } from './check-places.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
 import type { ExitCode, Io } from './io.ts';
 
-/** Loads everything that `serve` would and changes nothing, also beside a running receiver. Exits 1 when anything is wrong. */
+/**
+ * Loads everything that `serve` would, asks the servers of lists and the OCSP responder, and changes nothing, also beside a running
+ * receiver. Exits 1 when anything is wrong.
+ */
 export async function check(o: { readonly config: string | null; readonly json: boolean }, io: Io): Promise<ExitCode> {
   const findings = await findAll(o.config, io);
   const wrong = findings.filter((f) => f.level === 'error').length;

@@ -18,10 +18,14 @@ export interface Taken {
 /** Decides whether what a server gave us is a list to use; if so, puts it in force and on disk. */
 export class CrlIntake {
   readonly #trust: Pick<TrustStore, 'issuers' | 'listsOf' | 'take'>;
-  readonly #directory: CrlDirectory;
+  readonly #directory: Pick<CrlDirectory, 'write'>;
   readonly #now: () => number;
 
-  constructor(trust: Pick<TrustStore, 'issuers' | 'listsOf' | 'take'>, directory: CrlDirectory, now: () => number) {
+  constructor(
+    trust: Pick<TrustStore, 'issuers' | 'listsOf' | 'take'>,
+    directory: Pick<CrlDirectory, 'write'>,
+    now: () => number,
+  ) {
     this.#trust = trust;
     this.#directory = directory;
     this.#now = now;
