@@ -174,7 +174,7 @@ export function createReceive(o: ReceiveOptions): Receive {
         message,
         envelope,
         envelopeBytes: packaging.envelope,
-        payloads: opened.payloads,
+        payloads: await opened.settle(),
         sbd,
         further,
         contentDigest: digest,

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { As4Error } from '../as4-error.ts';
+import { configSchema } from '../config/schema.ts';
 import { type GunzipLimits, gunzip, gunzipWhole } from './decompress.ts';
 
 const limits: GunzipLimits = { maxBytes: 10_000_000, maxRatio: 2000 };
@@ -64,12 +65,35 @@ describe('gunzip', () => {
     await expect(streamed(bytes, 9, below)).rejects.toMatchObject({ code: 'EBMS:0303', reason: 'gzip-over-limit' });
   });
 
-  it('stops at the ratio above 1 MiB, long before the absolute limit', async () => {
+  it('stops at the ratio above 512 KiB, long before the absolute limit', async () => {
     const bomb = gzipSync(Buffer.alloc(8_000_000));
     const strict = { maxBytes: 1e9, maxRatio: 100 };
     expect(() => gunzipWhole(bomb, strict)).toThrowError(expect.objectContaining({ reason: 'gzip-over-limit' }));
     await expect(streamed(bomb, 500, strict)).rejects.toMatchObject({ reason: 'gzip-over-limit' });
-    expect(gunzipWhole(gzipSync(Buffer.alloc(1024 * 1024)), strict)).toHaveLength(1024 * 1024);
+    expect(gunzipWhole(gzipSync(Buffer.alloc(512 * 1024)), strict)).toHaveLength(512 * 1024);
+  });
+
+  it('judges the ratio by what has been unfolded, not by what lies ready', async () => {
+    const bomb = gzipSync(Buffer.alloc(100_000_000), { level: 9 });
+    let produced = 0;
+    const reading = (async () => {
+      for await (const chunk of gunzip(chunked(bomb, bomb.length), { maxBytes: 1e9, maxRatio: 500 })) {
+        produced += chunk.length;
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ reason: 'gzip-over-limit' });
+    expect(produced).toBeLessThan(600_000);
+  });
+
+  it('by default takes a long invoice whose lines differ in their number only', async () => {
+    const description = fc.sample(fc.stringMatching(/^[a-z ]{2700}$/), { numRuns: 1, seed: 1 })[0];
+    const line = (i: number) => `<InvoiceLine><ID>${i}</ID><Description>${description}</Description></InvoiceLine>`;
+    const invoice = Array.from({ length: 2_000 }, (_, i) => line(i)).join('');
+    const byDefault = { maxBytes: 1e9, maxRatio: configSchema.parse({}).limits.ratio };
+    const bytes = gzipSync(invoice);
+    expect(invoice.length / bytes.length).toBeGreaterThan(100);
+    expect(await streamed(bytes, bytes.length, byDefault)).toBe(invoice);
+    expect(gunzipWhole(bytes, byDefault).toString()).toBe(invoice);
   });
 
   it('passes an error of the source through unchanged', async () => {

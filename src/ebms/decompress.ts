@@ -6,11 +6,12 @@ import { As4Error } from '../as4-error.ts';
 export interface GunzipLimits {
   /** Bytes after decompression. */
   readonly maxBytes: number;
-  /** Bytes out per byte in; looked at only above 1 MiB, where it starts to cost something. Deflate cannot exceed about 1032. */
+  /** Bytes out per byte in; looked at only above 512 KiB, where it starts to cost something. Deflate cannot exceed about 1032. */
   readonly maxRatio: number;
 }
 
-const RATIO_FROM = 1024 * 1024;
+const RATIO_FROM = 512 * 1024;
+const CHUNK = 1024 * 1024;
 
 /**
  * Decompresses a gzip stream (RFC 1952, several members allowed) under limits, with back-pressure.
@@ -35,7 +36,8 @@ export async function* gunzip(source: AsyncIterable<Uint8Array>, limits: GunzipL
   try {
     for await (const chunk of engine as AsyncIterable<Buffer>) {
       produced += chunk.length;
-      if (produced > allowance(taken, limits)) throw overLimit();
+      // By what it has read, not by what lies ready: otherwise 100 KB buy a hundred megabytes before the first look.
+      if (produced > allowance(consumed(engine), limits)) throw overLimit();
       yield chunk;
     }
   } catch (error) {
@@ -55,7 +57,7 @@ export function gunzipWhole(bytes: Uint8Array, limits: GunzipLimits): Buffer {
   try {
     // `info` makes the function return its engine as well; the type declarations do not know.
     result = gunzipSync(bytes, {
-      chunkSize: Math.min(Math.max(hintOf(bytes) + 1, 1024), RATIO_FROM, most + 1),
+      chunkSize: Math.min(Math.max(sizeHint(bytes) + 1, 1024), CHUNK, most + 1),
       maxOutputLength: Math.max(most, 1),
       info: true,
     }) as unknown as typeof result;
@@ -72,8 +74,8 @@ function allowance(taken: number, { maxBytes, maxRatio }: GunzipLimits): number 
   return Math.min(maxBytes, Math.max(RATIO_FROM, taken * maxRatio));
 }
 
-/** ISIZE of the last member: a good size for the first buffer, and nothing more, since the sender writes it. */
-function hintOf(bytes: Uint8Array): number {
+/** ISIZE of the last member, bytes: what it will unfold to if its sender is honest (RFC 1952 §2.3.1). A hint and nothing more. */
+export function sizeHint(bytes: Uint8Array): number {
   if (bytes.length < 18) return 0;
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(bytes.length - 4, true);
 }

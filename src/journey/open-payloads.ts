@@ -3,8 +3,8 @@ import { findContentId } from '../mime/content-id.ts';
 import type { CoveredPart } from '../peppol/coverage.ts';
 import type { Identity } from '../pki/identity.ts';
 import type { Spool, SpoolSink } from '../spool.ts';
-import { type ContentKeys, unwrapKeys } from '../wss/content-keys.ts';
-import { type OpenedPart, type OpenOptions, openBuffer, openPart } from '../wss/open.ts';
+import { unwrapKeys } from '../wss/content-keys.ts';
+import { type OpenOptions, openBuffer, openPart } from '../wss/open.ts';
 import type { VerifiedEnvelope, VerifiedReference } from '../wss/verify.ts';
 import { printable } from './printable.ts';
 import type { AnyPart, Packaging } from './read-body.ts';
@@ -21,6 +21,8 @@ export interface OpenedPayloads {
   /** In PartInfo order, whatever order they arrived in (facts §3.3). */
   readonly payloads: readonly OpenedPayload[];
   readonly warnings: readonly string[];
+  /** The payloads as the store takes them: large ones in a file. Called once the message is known to be good; the others cost no file. */
+  settle(): Promise<readonly OpenedPayload[]>;
   /** Removes spooled files that the store has not taken. */
   discard(): void;
 }
@@ -49,6 +51,11 @@ export async function openPayloads(
   const discard = () => {
     for (const sink of sinks) sink.discard();
   };
+  const newSink = () => {
+    const sink = spool.sink();
+    sinks.push(sink);
+    return sink;
+  };
   const opened = new Map<CoveredPart, OpenedPayload>();
   const warnings: string[] = [];
   try {
@@ -61,33 +68,32 @@ export async function openPayloads(
         continue;
       }
       if (opened.has(part)) throw ambiguous(part);
-      const sink = spool.sink();
-      sinks.push(sink);
-      const seal = await unseal(mime.body, part.href, keys, referenceOf(part), sink, options);
+      if (Buffer.isBuffer(mime.body)) {
+        const { plain, ...seal } = await openBuffer(mime.body, part.href, keys, referenceOf(part), options);
+        opened.set(part, { part, ...seal, data: plain });
+        continue;
+      }
+      // Goes to the sink before its tag is known (see openPart).
+      const sink = newSink();
+      const write = (chunk: Buffer) => sink.write(chunk);
+      const seal = await openPart(mime.body, part.href, keys, referenceOf(part), write, options);
       opened.set(part, { part, ...seal, data: sink.finish() });
     }
     const payloads = parts.map((part) => opened.get(part) ?? missing(part));
-    return { payloads, warnings, discard };
+    const settle = () => Promise.all(payloads.map((payload) => settled(payload, newSink)));
+    return { payloads, warnings, settle, discard };
   } catch (error) {
     discard();
     throw error;
   }
 }
 
-/** A part that is in memory is opened at once; one that streams goes to the sink before its tag is known (see openPart). */
-async function unseal(
-  body: AnyPart['body'],
-  href: string,
-  keys: ContentKeys,
-  reference: VerifiedReference,
-  sink: SpoolSink,
-  options: OpenOptions,
-): Promise<OpenedPart> {
-  if (!Buffer.isBuffer(body)) return openPart(body, href, keys, reference, (chunk) => sink.write(chunk), options);
-  const { plain, ...seal } = await openBuffer(body, href, keys, reference, options);
-  const written = sink.write(plain);
+async function settled(payload: OpenedPayload, newSink: () => SpoolSink): Promise<OpenedPayload> {
+  if (!Buffer.isBuffer(payload.data)) return payload;
+  const sink = newSink();
+  const written = sink.write(payload.data);
   if (written !== undefined) await written;
-  return seal;
+  return { ...payload, data: sink.finish() };
 }
 
 function partOf(mime: AnyPart, parts: readonly CoveredPart[]): CoveredPart | null {

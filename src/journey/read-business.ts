@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { As4Error } from '../as4-error.ts';
 import type { FoundInterchanges } from '../dedup/interchange-keys.ts';
 import { InterchangeReader } from '../dedup/interchange-reader.ts';
 import { type PayloadKind, payloadKind } from '../dedup/payload-kind.ts';
-import { gunzip, gunzipWhole } from '../ebms/decompress.ts';
+import { gunzip, gunzipWhole, sizeHint } from '../ebms/decompress.ts';
 import { type Sbd, SbdReader } from '../peppol/sbd.ts';
 import type { OpenedPayload } from './open-payloads.ts';
 
@@ -24,6 +25,9 @@ const INTERCHANGES = 1000;
 
 /** Below this a payload is decompressed in one call on the event loop; above it streams, so that nobody else waits long. */
 const WHOLE = 64 * 1024;
+const WHOLE_UNFOLDED = 16 * WHOLE;
+/** Bytes of a payload in memory that are worked on before others have their turn. */
+const TURN = 256 * 1024;
 
 /**
  * Decompresses the leading payload and reads the StandardBusinessDocument in it (architecture §2.8), in a stream: the document
@@ -103,28 +107,31 @@ async function eachChunk(
 ): Promise<void> {
   const { data, part } = payload;
   if (Buffer.isBuffer(data)) {
-    const whole = part.compressed ? decompressedAtOnce(data, limits) : data;
+    const whole = part.compressed ? decompressedAtOnce(data, limits) : data.length > TURN ? null : data;
     if (whole !== null) {
       take(whole);
       return;
     }
   }
-  const source = Buffer.isBuffer(data) ? one(data) : createReadStream(data.file, { highWaterMark: 256 * 1024 });
+  const source = Buffer.isBuffer(data) ? inTurns(data) : createReadStream(data.file, { highWaterMark: 256 * 1024 });
   const octets = part.compressed ? gunzip(source, { maxBytes: limits.payload, maxRatio: limits.ratio }) : source;
   for await (const chunk of octets) if (!take(chunk as Buffer)) break;
 }
 
 /** Null when it is, or turns out to be, too large for one blocking call. */
 function decompressedAtOnce(data: Buffer, limits: BusinessLimits): Buffer | null {
-  if (data.length > WHOLE) return null;
+  if (data.length > WHOLE || sizeHint(data) > WHOLE_UNFOLDED) return null;
   try {
-    return gunzipWhole(data, { maxBytes: Math.min(limits.payload, 16 * WHOLE), maxRatio: limits.ratio });
+    return gunzipWhole(data, { maxBytes: Math.min(limits.payload, WHOLE_UNFOLDED), maxRatio: limits.ratio });
   } catch (error) {
     if (error instanceof As4Error && error.reason === 'gzip-over-limit') return null;
     throw error;
   }
 }
 
-async function* one(data: Buffer): AsyncGenerator<Buffer> {
-  yield data;
+async function* inTurns(data: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < data.length; at += TURN) {
+    if (at > 0) await setImmediate();
+    yield data.subarray(at, at + TURN);
+  }
 }

@@ -6,6 +6,7 @@ export type MimeErrorCode =
   | 'duplicate-content-id'
   | 'headers-too-large'
   | 'no-parts'
+  | 'preamble-too-large'
   | 'too-many-parts'
   | 'truncated'
   | 'unsupported-transfer-encoding';

@@ -53,6 +53,11 @@ async function read(text: string | Buffer, boundary = 'b'): Promise<BufferedPart
   return whole.parts;
 }
 
+/** What `read` found when its readers agreed. */
+function isMimeError(error: unknown): void {
+  if (!(error instanceof MimeError)) throw error;
+}
+
 function outcome(run: () => BufferedPart[]): { parts: BufferedPart[]; error: MimeError | null; summary: unknown } {
   try {
     const parts = run();
@@ -163,6 +168,15 @@ describe('multipart/related is refused', () => {
       '--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nx\r\n--b--',
     ],
   ];
+  it('when more stands before the first part than a header may have', async () => {
+    const behind = (preamble: string) => read(`${preamble}\r\n--b\r\n${soap}\r\n--b--\r\n`);
+    expect(await behind('x'.repeat(1000))).toHaveLength(1);
+    for (const preamble of ['x'.repeat(1024), 'x'.repeat(5000), '--a\r\n'.repeat(500)]) {
+      await expect(behind(preamble)).rejects.toMatchObject({ code: 'preamble-too-large' });
+    }
+    for (let length = 1010; length < 1030; length++) await behind('x'.repeat(length)).catch(isMimeError);
+  });
+
   it('and does not look at what follows the fault: 10,000 parts cost no more than the limit of them', () => {
     const emitted = vi.spyOn(Dicer.prototype, 'emit');
     const body = Buffer.from(`${'--b\r\n\r\nx\r\n'.repeat(10_000)}--b--`);

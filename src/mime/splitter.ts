@@ -5,7 +5,7 @@ import { bareLineFeed, parsePartHeaders } from './part-headers.ts';
 export interface MultipartLimits {
   /** Parts of one body. */
   readonly maxParts: number;
-  /** Bytes of one part's header block. */
+  /** Bytes of one part's header block; what stands before the first part, its boundary included, may have as many. */
   readonly maxHeaderBytes: number;
 }
 
@@ -50,6 +50,7 @@ export class MultipartSplitter {
   #inHeaders = false;
   #header: Buffer | null = null;
   #headerBytes = 0;
+  #preambleBytes = 0;
   #scratch: Buffer | null = null;
 
   /** @throws {MimeError} bad-boundary */
@@ -90,12 +91,32 @@ export class MultipartSplitter {
   }
 
   push(chunk: Uint8Array): void {
-    if (this.#finished || this.#failure !== null || chunk.length === 0) return;
+    let at = 0;
+    while (at < chunk.length && !this.#finished && this.#failure === null) {
+      // Dicer searches all it is given for the next delimiter before it hands out what comes first. Where only little may come it is
+      // given little at a time: a header without end is refused before the rest of the body has been searched.
+      const inContent = this.#count > 0 && !this.#inHeaders;
+      const few = this.#limits.maxHeaderBytes - (this.#count > 0 ? 0 : this.#preambleBytes);
+      const most = inContent ? chunk.length : few;
+      const piece = chunk.subarray(at, at + most);
+      at += piece.length;
+      this.#feed(piece);
+    }
+  }
+
+  #feed(piece: Uint8Array): void {
     try {
-      this.#dicer.write(chunk);
+      this.#dicer.write(piece);
     } catch (error) {
       if (error !== this.#failure) throw error;
     }
+    if (this.#count > 0) return;
+    // RFC 2046 §5.1.1 has a preamble ignored; real senders write a line there, if anything. It is counted to the octet, so that both
+    // readers draw the same line.
+    this.#preambleBytes += piece.length;
+    if (this.#preambleBytes < this.#limits.maxHeaderBytes) return;
+    if (this.#beginsWithLineFeed()) this.#failure = bareLineFeed();
+    this.#fail('preamble-too-large', 'There is too much before the first line (CRLF) with the boundary.');
   }
 
   /**

@@ -169,6 +169,16 @@ describe('canonicalizeStream', () => {
     expect(closed).toBe(true);
   });
 
+  it('refuses more namespace declarations than its size explains, and takes one on every element', async () => {
+    const ubl = 'urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2';
+    const everyElement = `<r>${`<cbc:ID xmlns:cbc="${ubl}">1</cbc:ID>`.repeat(5000)}</r>`;
+    expect(await streamed(Buffer.from(everyElement), 1000)).toBe(everyElement);
+    const bare = (count: number) =>
+      `<r>${Array.from({ length: count }, (_, i) => `<y xmlns:n${i}="u"/>`).join('')}</r>`;
+    expect(await streamed(Buffer.from(bare(1000)), 7)).toContain('<y></y>');
+    expect(await refusal(bare(2000))).toBe('too-many-namespaces');
+  });
+
   it('hands canonical text on while the document is still coming', async () => {
     let given = 0;
     async function* long(): AsyncGenerator<Uint8Array> {

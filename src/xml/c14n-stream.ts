@@ -15,6 +15,14 @@ export interface StreamOptions {
   readonly maxDepth?: number;
 }
 
+const PIECE = 16 * 1024;
+/**
+ * Namespace declarations that any document may have, and bytes for which it may have one more. They cost more than anything else of
+ * their length; a serializer that declares its prefix on each element writes one in a hundred bytes.
+ */
+const NAMESPACES = 1024;
+const NAMESPACE_BYTES = 64;
+
 /**
  * Exclusive C14N without comments of a whole document, as SwA §5.4.2 wants it for attachments of an XML media type. Processing
  * instructions are content and stay. Memory is bounded by the longest text node, not by the document.
@@ -26,11 +34,11 @@ export async function* canonicalizeStream(
   options: StreamOptions,
 ): AsyncGenerator<string, void, undefined> {
   const { charset, maxBytes, maxDepth = 256 } = options;
-  const writer = new DocumentWriter(maxDepth);
+  let total = 0;
+  const writer = new DocumentWriter(maxDepth, () => NAMESPACES + total / NAMESPACE_BYTES);
   let decode: Decode | null = null;
   let head: Uint8Array = new Uint8Array(0);
-  let total = 0;
-  for await (const chunk of source) {
+  for await (const chunk of inPieces(source)) {
     total += chunk.byteLength;
     if (total > maxBytes) throw new XmlError('too-large', `The XML is larger than ${maxBytes} bytes.`);
     let octets = chunk;
@@ -49,15 +57,26 @@ export async function* canonicalizeStream(
   if (out !== '') yield out;
 }
 
+/** Small enough for what is wrong with a document to be found before all of it has been decoded. */
+async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    for (let at = 0; at < chunk.byteLength; at += PIECE) yield chunk.subarray(at, at + PIECE);
+  }
+}
+
 /** Parser events to canonical text. */
 class DocumentWriter {
   readonly #exclusive = new ExclusiveWriter([]);
   readonly #parser;
   readonly #marks: number[] = [];
+  readonly #maxNamespaces: () => number;
+  #namespaces = 0;
   #afterRoot = false;
   #out = '';
 
-  constructor(maxDepth: number) {
+  /** @param maxNamespaces how many declarations the document may have by now */
+  constructor(maxDepth: number, maxNamespaces: () => number) {
+    this.#maxNamespaces = maxNamespaces;
     this.#parser = strictParser(
       {
         open: (tag, attributes) => this.#open(tag, attributes),
@@ -96,12 +115,17 @@ class DocumentWriter {
 
   #open(tag: SaxesTagNS, attributes: readonly SaxesAttributeNS[]): void {
     this.#marks.push(this.#exclusive.mark());
+    const own = attributes.filter((a) => a.prefix !== 'xmlns' && a.name !== 'xmlns');
+    this.#namespaces += attributes.length - own.length;
+    if (this.#namespaces > this.#maxNamespaces()) {
+      throw new XmlError('too-many-namespaces', 'There are too many namespace declarations for the size of the XML.');
+    }
     this.#out += this.#exclusive.startTag(
       {
         name: tag.name,
         prefix: tag.prefix,
         uri: tag.uri,
-        attributes: attributes.filter((a) => a.prefix !== 'xmlns' && a.name !== 'xmlns'),
+        attributes: own,
         declarations: null,
       },
       null,

@@ -173,6 +173,13 @@ describe('parseXml keeps to its limits:', () => {
     );
   });
 
+  it('references of the document, wherever they stand', () => {
+    expect(refusal('<a b="&lt;">&#65;<![CDATA[&]]></a>', { maxReferences: 3 })).toBe('accepted');
+    expect(refusal('<a b="&lt;">&#65;<![CDATA[&]]></a>', { maxReferences: 2 })).toBe('too-many-references');
+    expect(refusal(`<a>${'&#xD;'.repeat(4096)}</a>`)).toBe('accepted');
+    expect(refusal(`<a>${'&#xD;'.repeat(4097)}</a>`)).toBe('too-many-references');
+  });
+
   it('elements of the document', () => {
     expect(refusal('<a><b/><b><c/></b></a>', { maxElements: 4 })).toBe('accepted');
     expect(refusal('<a><b/><b><c/></b></a>', { maxElements: 3 })).toBe('too-many-elements');

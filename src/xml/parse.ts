@@ -14,6 +14,8 @@ export interface XmlLimits {
   readonly maxAttributes: number;
   /** Namespace declarations in the whole document. */
   readonly maxNamespaces: number;
+  /** Character and entity references in the whole document: each costs as much as twenty characters. */
+  readonly maxReferences: number;
   /** Elements in the whole document: each costs as much as a hundred characters. An envelope of 32 parts has about 700. */
   readonly maxElements: number;
 }
@@ -22,7 +24,8 @@ export const DEFAULT_LIMITS: XmlLimits = {
   maxBytes: 256 * 1024,
   maxDepth: 100,
   maxAttributes: 64,
-  maxNamespaces: 4096,
+  maxNamespaces: 2048,
+  maxReferences: 4096,
   maxElements: 4096,
 };
 
@@ -52,6 +55,7 @@ export function parseXml(bytes: Uint8Array, limits: Partial<XmlLimits> = {}): Xm
   if (bytes.byteLength > all.maxBytes) throw new XmlError('too-large', `The XML is larger than ${all.maxBytes} bytes.`);
   if (!isUtf8(bytes)) throw new XmlError('not-utf8', 'The XML is not valid UTF-8.');
   const characters = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  limitReferences(characters, all.maxReferences);
 
   const byId = new Map<string, XmlElement>();
   let root: Building | null = null;
@@ -120,6 +124,14 @@ export function parseXml(bytes: Uint8Array, limits: Partial<XmlLimits> = {}): Xm
   parser.end();
   if (root === null) throw new XmlError('malformed', 'The XML has no root element.');
   return { root, byId };
+}
+
+/** Counted ahead, where it costs nothing; an ampersand in CDATA or a comment counts as well. */
+function limitReferences(characters: string, most: number): void {
+  let count = 0;
+  for (let at = characters.indexOf('&'); at !== -1; at = characters.indexOf('&', at + 1)) {
+    if (++count > most) throw new XmlError('too-many-references', `There are more than ${most} references.`);
+  }
 }
 
 function isId(a: XmlAttribute): boolean {

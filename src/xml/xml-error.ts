@@ -10,6 +10,7 @@ export type XmlErrorCode =
   | 'too-large'
   | 'too-many-attributes'
   | 'too-many-namespaces'
+  | 'too-many-references'
   | 'too-many-elements'
   | 'duplicate-id';
 
