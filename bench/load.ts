@@ -10,8 +10,25 @@ export interface LoadResult {
   readonly p95: number;
 }
 
-/** Posts every message once over so many keep-alive connections; throws when an answer is no receipt. */
-export async function load(url: string, messages: readonly WireMessage[], connections: number): Promise<LoadResult> {
+/** Whether an answer is what it has to be, by its status and its text. */
+export type Expected = (status: number, text: string) => boolean;
+
+/** A receipt. */
+export const isReceipt: Expected = (status, text) => status === 200 && text.includes(':Receipt>');
+
+/** What has not answered by then will not, ms. */
+const PATIENCE = 60_000;
+
+/**
+ * Posts every message once over so many keep-alive connections.
+ * @throws Error when an answer is not as expected, or does not come within a minute
+ */
+export async function load(
+  url: string,
+  messages: readonly WireMessage[],
+  connections: number,
+  expected: Expected = isReceipt,
+): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
   let next = 0;
@@ -20,7 +37,7 @@ export async function load(url: string, messages: readonly WireMessage[], connec
     Array.from({ length: connections }, async () => {
       for (let message = messages[next++]; message !== undefined; message = messages[next++]) {
         const since = performance.now();
-        await post(url, message, agent);
+        await post(url, message, agent, expected);
         times.push(performance.now() - since);
       }
     }),
@@ -32,7 +49,7 @@ export async function load(url: string, messages: readonly WireMessage[], connec
   return { seconds, perSecond: messages.length / seconds, p50: at(0.5), p95: at(0.95) };
 }
 
-function post(url: string, { contentType, body }: WireMessage, agent: Agent): Promise<void> {
+function post(url: string, { contentType, body }: WireMessage, agent: Agent, expected: Expected): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'Content-Type': contentType, 'Content-Length': body.length };
     const sending = request(url, { method: 'POST', headers, agent }, (response) => {
@@ -40,11 +57,12 @@ function post(url: string, { contentType, body }: WireMessage, agent: Agent): Pr
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
-        if (response.statusCode === 200 && text.includes(':Receipt>')) resolve();
+        if (expected(response.statusCode ?? 0, text)) resolve();
         else reject(new Error(`HTTP ${response.statusCode}: ${text.slice(0, 2000)}`));
       });
     });
     sending.on('error', reject);
+    sending.setTimeout(PATIENCE, () => sending.destroy(new Error(`no answer within ${PATIENCE / 1000} s`)));
     sending.end(body);
   });
 }

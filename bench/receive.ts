@@ -1,8 +1,5 @@
-import { constants, createPrivateKey, privateDecrypt, publicEncrypt, sign } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PACKAGE_ROOT } from '../src/config/load.ts';
+import { rsaFloor } from './floor.ts';
 import { load } from './load.ts';
 import { makeMessages } from './messages.ts';
 import { startServer } from './server.ts';
@@ -20,25 +17,6 @@ const argument = (name: string, fallback: string) => {
 const count = Number(argument('count', '2000'));
 const payload = Number(argument('payload', '10000'));
 const profile = argument('profile', '');
-
-/** CPU ms of one OAEP decryption and one signature with our key, single-threaded. */
-function rsaFloor(): number {
-  const key = createPrivateKey(readFileSync(join(PACKAGE_ROOT, 'certs/receiver.key')));
-  const oaep = { key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
-  const wrapped = publicEncrypt(oaep, Buffer.alloc(16));
-  const rounds = 1500;
-  let best = Number.POSITIVE_INFINITY;
-  for (let repeat = 0; repeat < 3; repeat++) {
-    const before = process.cpuUsage();
-    for (let i = 0; i < rounds; i++) {
-      privateDecrypt(oaep, wrapped);
-      sign('sha256', wrapped, key);
-    }
-    const { user, system } = process.cpuUsage(before);
-    best = Math.min(best, (user + system) / 1000 / rounds);
-  }
-  return best;
-}
 
 console.log(`making ${3 * count + 1000} messages of about ${payload} bytes …`);
 const warm = await makeMessages(1000, payload);

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PACKAGE_ROOT } from '../src/config/load.ts';
+import { cpuOf, rssOf } from './proc.ts';
 
 /** The built receiver in a process of its own, as it runs in production. */
 export interface BenchServer {
@@ -16,8 +17,6 @@ export interface BenchServer {
   rss(): number;
   stop(): Promise<void>;
 }
-
-const TICK = 10; // ms: USER_HZ is 100 on Linux
 
 export async function startServer(
   o: { readonly nodeArguments?: readonly string[]; readonly env?: Record<string, string> } = {},
@@ -38,17 +37,12 @@ export async function startServer(
   });
   const url = await listening(child);
   const pid = child.pid as number;
-  const proc = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
   return {
     url,
     pid,
     directory,
-    cpu() {
-      const stat = proc('stat');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return (Number(fields[11]) + Number(fields[12])) * TICK;
-    },
-    rss: () => Number(/VmRSS:\s+(\d+)/.exec(proc('status'))?.[1] ?? 0) * 1024,
+    cpu: () => cpuOf(pid),
+    rss: () => rssOf(pid),
     async stop() {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');

@@ -12,16 +12,16 @@ const JAXP = Object.entries({
 
 /**
  * phase4 as a receiver, out of the folder where the peer was built.
- * @param jvm options of the virtual machine
+ * @param jvm options of the virtual machine; they come last, and so overrule
  * @param inbox where payloads go
  */
 export function phase4Receiver(folder: string, inbox: string, jvm: readonly string[]): DriverCommand {
   return {
     program: 'java',
     args: [
-      ...jvm,
       ...JAXP,
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
+      ...jvm,
       '-cp',
       [join(folder, 'classes'), join(folder, 'lib', '*')].join(delimiter),
       'interop.Receiver',

@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { startPeerReceiver } from '../conformance/peers/peer-receiver.ts';
+import { phase4 } from '../conformance/peers/phase4/peer.ts';
+import { phase4Receiver } from '../conformance/peers/phase4/receiver.ts';
+import { missing } from '../conformance/peers/tools.ts';
+import { PACKAGE_ROOT } from '../src/config/load.ts';
+import { type Contest, contest } from './contest.ts';
+import { contestTable, median, type RepeatAnswers } from './contest-table.ts';
+import { isReceipt } from './load.ts';
+import { makeMessages } from './messages.ts';
+import { rssOf } from './proc.ts';
+import { startServer } from './server.ts';
+
+/**
+ * Quittance and phase4 as receivers of the same messages in one run, in turns. docs/conformance.md says what each of them does for a
+ * message, and what it does not.
+ *
+ *   npm run bench:compare -- [--warm 8000] [--rounds 5] [--count 600] [--payload 10000] [--heap 1g] [--minutes 25] [--cache DIR]
+ *                            [--write docs/conformance.md]
+ *
+ * `--count` messages at 1, 8 and 32 connections in each round, and the same again. With `--write` the result goes into that page,
+ * between its markers. It is over after about `--minutes` at the latest, with fewer rounds if need be, and says so.
+ */
+const { values } = parseArgs({
+  options: {
+    warm: { type: 'string', default: '8000' },
+    rounds: { type: 'string', default: '5' },
+    count: { type: 'string', default: '600' },
+    payload: { type: 'string', default: '10000' },
+    heap: { type: 'string', default: '1g' },
+    minutes: { type: 'string', default: '25' },
+    cache: { type: 'string', default: join(tmpdir(), 'quittance-interop') },
+    write: { type: 'string' },
+  },
+});
+const BEGIN = '<!-- benchmark: npm run bench:compare -- --write docs/conformance.md -->';
+const END = '<!-- end of benchmark -->';
+const LEVELS = [1, 8, 32];
+const PHASE4 = phase4.product.replace(/^phase4\S*/, 'phase4');
+/** Otherwise every repeat would be an error in its log. */
+const SILENT = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=off'];
+const REPEATS: RepeatAnswers = { Quittance: 'the stored receipt', [PHASE4]: 'an error, EBMS:0004' };
+
+const deadline = performance.now() + Number(values.minutes) * 60_000;
+const say = (line: string) => process.stderr.write(`${line}\n`);
+if (values.write !== undefined) replaceBetween(values.write, null); // rather now than after half an hour
+const load = loadavg()[0] ?? 0;
+const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
+
+const folder = join(resolve(values.cache), phase4.name);
+await build();
+say(`making ${Number(values.warm) + Number(values.rounds) * LEVELS.length * Number(values.count)} messages`);
+const make = (count: number) => makeMessages(count, Number(values.payload));
+const warm = await make(Number(values.warm));
+const rounds: { connections: number; messages: Awaited<ReturnType<typeof make>> }[][] = [];
+for (let i = 0; i < Number(values.rounds); i++) {
+  const round = [];
+  for (const connections of LEVELS) round.push({ connections, messages: await make(Number(values.count)) });
+  rounds.push(round);
+}
+const octets = median(warm.concat(rounds.flat().flatMap((each) => each.messages)).map(({ body }) => body.length));
+
+const quittance = await startServer();
+const other = await startPeerReceiver((inbox) =>
+  phase4Receiver(folder, inbox, [`-Xms${values.heap}`, `-Xmx${values.heap}`, ...SILENT]),
+);
+try {
+  const outcome = await contest({
+    contestants: [
+      { name: 'Quittance', url: quittance.url, pid: quittance.pid, repeat: isReceipt },
+      {
+        name: PHASE4,
+        url: other.url.href,
+        pid: other.pid,
+        repeat: (_, text) => text.includes('errorCode="EBMS:0004"') && text.includes('already handled'),
+      },
+    ],
+    warm,
+    rounds,
+    cores: availableParallelism(),
+    deadline,
+    say,
+  });
+  const page = `${circumstances(outcome)}\n\n${contestTable(outcome, REPEATS)}`;
+  process.stdout.write(`${page}\n`);
+  if (values.write !== undefined) replaceBetween(values.write, page);
+} finally {
+  await quittance.stop();
+  await other.stop();
+}
+
+/** As `npm run interop` does, in the same folder. */
+async function build(): Promise<void> {
+  const lacking = await missing(phase4.tools);
+  if (lacking.length > 0) throw new Error(`not there: ${lacking.join(', ')}`);
+  say(`fetching and building phase4 in ${folder}`);
+  mkdirSync(folder, { recursive: true });
+  await phase4.fetch(folder);
+  await phase4.build?.(folder);
+}
+
+function circumstances({ floors, rounds: done, warmed, others }: Contest): string {
+  const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string };
+  const mega = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
+  const asked = Number(values.rounds);
+  return [
+    `${date} UTC, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), load ${load.toFixed(1)} before it began; while something was measured,`,
+    `other processes took ${Math.round(others * 100)} % of the cores. Quittance ${version} on Node ${process.versions.node}; ${PHASE4} on ${javaVersion()},`,
+    `heap ${values.heap}, its default collector, JAXP factories named, nothing logged. Both warmed with the same ${warmed} messages${warmed < Number(values.warm) ? ` (of ${values.warm}: the time was up)` : ''}.`,
+    `Rounds: ${done}${done < asked ? ` of ${asked} (the time was up)` : ''}, in turns; in each, ${values.count} messages of ${(octets / 1000).toFixed(1)} kB (payload ${Number(values.payload) / 1000} kB) for every line of the table, which has the medians.`,
+    `RSA floor ${median(floors).toFixed(3)} CPU ms (one RSA-2048 unwrap and one signature by Node's OpenSSL, measured in each round).`,
+    `At the end Quittance had ${mega(rssOf(quittance.pid))} resident, phase4 ${mega(rssOf(other.pid))}.`,
+  ].join('\n');
+}
+
+function javaVersion(): string {
+  const text = execFileSync('java', ['--version'], { encoding: 'utf8' });
+  return /^(\S+ \S+)/.exec(text)?.[1]?.replace(/^openjdk/, 'OpenJDK') ?? 'an unknown JVM';
+}
+
+/** @param text null: only look whether the markers are there */
+function replaceBetween(file: string, text: string | null): void {
+  const page = readFileSync(file, 'utf8');
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`${file} has no markers ${BEGIN} and ${END}`);
+  if (text !== null) writeFileSync(file, `${page.slice(0, begin + BEGIN.length)}\n\n${text}\n\n${page.slice(end)}`);
+}
