@@ -53,11 +53,6 @@ async function read(text: string | Buffer, boundary = 'b'): Promise<BufferedPart
   return whole.parts;
 }
 
-/** What `read` found when its readers agreed. */
-function isMimeError(error: unknown): void {
-  if (!(error instanceof MimeError)) throw error;
-}
-
 function outcome(run: () => BufferedPart[]): { parts: BufferedPart[]; error: MimeError | null; summary: unknown } {
   try {
     const parts = run();
@@ -174,7 +169,6 @@ describe('multipart/related is refused', () => {
     for (const preamble of ['x'.repeat(1024), 'x'.repeat(5000), '--a\r\n'.repeat(500)]) {
       await expect(behind(preamble)).rejects.toMatchObject({ code: 'preamble-too-large' });
     }
-    for (let length = 1010; length < 1030; length++) await behind('x'.repeat(length)).catch(isMimeError);
   });
 
   it('and does not look at what follows the fault: 10,000 parts cost no more than the limit of them', () => {

@@ -111,8 +111,8 @@ export class MultipartSplitter {
       if (error !== this.#failure) throw error;
     }
     if (this.#count > 0) return;
-    // RFC 2046 §5.1.1 has a preamble ignored; real senders write a line there, if anything. It is counted to the octet, so that both
-    // readers draw the same line.
+    // RFC 2046 §5.1.1 has a preamble ignored; real senders write a line there, if anything. Where exactly the line is drawn depends
+    // by a few octets on how the body was cut, since Dicer says a little later that a part began.
     this.#preambleBytes += piece.length;
     if (this.#preambleBytes < this.#limits.maxHeaderBytes) return;
     if (this.#beginsWithLineFeed()) this.#failure = bareLineFeed();
