@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Case } from '../case.ts';
 import { fourCorners, freshSlip, type MessageSpec } from '../message.ts';
 import type { Target } from '../target/target.ts';
+import { compressedAs } from './compressed-as.ts';
 import { accept, notApplicable, refuse } from './rows.ts';
 import { postedReceipt } from './signals.ts';
 
@@ -63,9 +64,9 @@ export const EDELIVERY_CASES: readonly Case[] = [
   refuse('AS4_CP_TA29', TAD('TA29, preferred'), 'CharacterSet "!utf*": a synchronous ebMS error.', '', {
     payload: { characterSet: '!utf*' },
   }),
-  refuse('AS4_CP_TA30', TAD('TA30'), 'Damaged gzip: EBMS:0303 DecompressionFailure.', '0303', () => ({
-    payload: { octets: damaged() },
-  })),
+  refuse('AS4_CP_TA30', TAD('TA30'), 'Damaged gzip: EBMS:0303 DecompressionFailure.', '0303', () =>
+    compressedAs(damaged),
+  ),
   notApplicable(
     'AS4_CP_TA31',
     TAD('TA31, preferred'),
@@ -116,8 +117,9 @@ function ping({ participants }: Target): MessageSpec {
   return { document: null, header: { properties: fourCorners(participants.sender, participants.receiver) } };
 }
 
-function damaged(): Buffer {
-  const octets = gzipSync(Buffer.from('<StandardBusinessDocument/>'.repeat(40)));
+/** The checksum at the end is not that of the document, of which nothing else is wrong. */
+function damaged(content: Buffer): Buffer {
+  const octets = gzipSync(content);
   octets[octets.length - 6] = (octets[octets.length - 6] ?? 0) ^ 1;
   return octets;
 }

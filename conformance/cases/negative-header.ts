@@ -13,7 +13,12 @@ function structure(
   id: string,
   asserts: string,
   spec: MessageSpec,
-  o: { readonly echo?: 'message' | 'none' | 'any'; readonly codes?: string; readonly source?: string } = {},
+  o: {
+    readonly echo?: 'message' | 'none' | 'any';
+    readonly codes?: string;
+    readonly source?: string;
+    readonly basis?: Case['basis'];
+  } = {},
 ): Case {
   const { codes = '0009', source = 'Core §5.2, XSD', ...rest } = o;
   return refuse(`NEG-HDR-${id}`, source, asserts, codes, spec, rest);
@@ -159,7 +164,7 @@ export const HEADER_CASES: readonly Case[] = [
     '23',
     'A MessageId of 300 characters is refused and not echoed.',
     { header: { messageId: 'x'.repeat(300) } },
-    NO_ID,
+    { ...NO_ID, basis: 'reading', source: 'architecture §5' },
   ),
   structure(
     '24',

@@ -4,8 +4,15 @@ import { refuse } from './rows.ts';
 /** Known or not, by the product's own reading. */
 const ANY_ID = { echo: 'any' } as const;
 
-function xml(id: string, source: string, asserts: string, edit: (envelope: string) => string): Case {
-  return refuse(`NEG-XML-${id}`, source, asserts, '0009', { document: null, editEnvelope: edit }, ANY_ID);
+function xml(
+  id: string,
+  source: string,
+  asserts: string,
+  edit: (envelope: string) => string,
+  basis: Case['basis'] = 'norm',
+): Case {
+  const o = { ...ANY_ID, basis };
+  return refuse(`NEG-XML-${id}`, source, asserts, '0009', { document: null, editEnvelope: edit }, o);
 }
 
 /** What cannot be parsed, or two parsers would read as two things. */
@@ -34,11 +41,19 @@ export const XML_CASES: readonly Case[] = [
   xml('08', 'XMLDSig §4.4.3.3', 'Two elements with one Id are refused.', (e) =>
     e.replace('</wsse:Security>', `<x xmlns="" Id="${/<S12:Body[^>]*Id="([^"]*)"/.exec(e)?.[1]}"></x></wsse:Security>`),
   ),
-  xml('09', 'XMLDSig §4.4.3.3', 'The spellings Id, ID, id count as one.', (e) =>
-    e.replace('</wsse:Security>', '<x xmlns="" id="X"></x><y xmlns="" ID="X"></y></wsse:Security>'),
+  xml(
+    '09',
+    'XMLDSig §4.4.3.3',
+    'The spellings Id, ID, id count as one.',
+    (e) => e.replace('</wsse:Security>', '<x xmlns="" id="X"></x><y xmlns="" ID="X"></y></wsse:Security>'),
+    'reading',
   ),
-  xml('10', 'architecture §2.2', 'More than 100 levels are refused.', (e) =>
-    e.replace('</wsse:Security>', `${'<x xmlns="">'.repeat(101)}${'</x>'.repeat(101)}</wsse:Security>`),
+  xml(
+    '10',
+    'architecture §2.2',
+    'More than 100 levels are refused.',
+    (e) => e.replace('</wsse:Security>', `${'<x xmlns="">'.repeat(101)}${'</x>'.repeat(101)}</wsse:Security>`),
+    'reading',
   ),
   refuse(
     'NEG-XML-11',

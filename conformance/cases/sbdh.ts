@@ -95,6 +95,17 @@ export const SBDH_CASES: readonly Case[] = [
     document: 'pdf',
   }),
   header('SBD-37', 'BinaryContent has a mimeType.', (sbd) => sbd.replace(/ mimeType="[^"]*"/, ''), { document: 'pdf' }),
+  header('SBD-38', 'TextContent has a mimeType.', (sbd) => sbd.replace(/ mimeType="[^"]*"/, ''), {
+    document: 'edifact',
+  }),
+  header(
+    'SBD-39',
+    'Wrappers are not for XML.',
+    (sbd) => sbd.replace(/(<TextContent[^>]*>)[^<]*/, '$1<x xmlns="urn:x"></x>'),
+    {
+      document: 'edifact',
+    },
+  ),
   other('SBD-40', 'eD §1.5.1', 'originalSender is mandatory.', ({ participants }) => ({
     header: { properties: fourCorners(participants.sender, participants.receiver).slice(1) },
   })),
@@ -121,6 +132,10 @@ export const SBDH_CASES: readonly Case[] = [
   refuse('SBD-45', 'eD §1.5.1', 'originalSender is there once.', '0003 0004', ({ participants }) => {
     const [sender, receiver] = fourCorners(participants.sender, participants.receiver);
     return { header: { properties: [sender, receiver, sender] } };
+  }),
+  refuse('SBD-46', 'eD §1.5.1', 'finalRecipient is there once.', '0003 0004', ({ participants }) => {
+    const [sender, receiver] = fourCorners(participants.sender, participants.receiver);
+    return { header: { properties: [sender, receiver, receiver] } };
   }),
   other('SBD-50', EDELIVERY, 'SBDH Sender is originalSender.', { sbd: { sender: '0208:0111111111' } }),
   other('SBD-51', EDELIVERY, 'SBDH Receiver is finalRecipient.', { sbd: { receiver: '0208:0111111111' } }),
@@ -153,4 +168,31 @@ export const SBDH_CASES: readonly Case[] = [
     sbd: { created: '2026-11-30T11:58:00.1234567+02:00' },
   }),
   accept('SBD-65', SBDH, 'The SBDH namespace may have a prefix.', { sbd: { prefix: 'sh' } }),
+  accept('SBD-66', SBDH, 'MLS_TO and MLS_TYPE are allowed.', {
+    sbd: {
+      edit: (sbd) =>
+        sbd.replace(
+          '</BusinessScope>',
+          '<Scope><Type>MLS_TO</Type><InstanceIdentifier>0242:000001</InstanceIdentifier>' +
+            '<Identifier>iso6523-actorid-upis</Identifier></Scope>' +
+            '<Scope><Type>MLS_TYPE</Type><InstanceIdentifier>ALWAYS_SEND</InstanceIdentifier></Scope></BusinessScope>',
+        ),
+    },
+  }),
+  accept('SBD-67', SBDH, 'Media types are compared without regard to case.', {
+    document: 'edifact',
+    sbd: { edit: (sbd) => sbd.replace(/ mimeType="[^"]*"/, ' mimeType="application/edifact"') },
+  }),
+  accept('SBD-68', SBDH, 'text/xml and application/xml are the same.', { payload: { mimeType: 'text/xml' } }),
+  header('SBD-70', 'Receiver/Identifier/@Authority is iso6523-actorid-upis.', (sbd) =>
+    sbd.replace(/(<Receiver><Identifier Authority=")[^"]*/, '$1urn:other'),
+  ),
+  header('SBD-71', 'Identifier/@Authority is mandatory.', (sbd) => sbd.replace(/(<Sender><Identifier) [^>]*/, '$1')),
+  header('SBD-72', 'A Scope has a Type.', (sbd) =>
+    sbd.replace('</BusinessScope>', '<Scope><InstanceIdentifier>x</InstanceIdentifier></Scope></BusinessScope>'),
+  ),
+  header('SBD-73', 'A Scope has an InstanceIdentifier.', (sbd) =>
+    sbd.replace('</BusinessScope>', '<Scope><Type>urn:example:batch</Type></Scope></BusinessScope>'),
+  ),
+  header('SBD-74', 'BusinessScope is mandatory.', (sbd) => sbd.replace(/<BusinessScope>.*<\/BusinessScope>/s, '')),
 ];

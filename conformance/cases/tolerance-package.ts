@@ -140,6 +140,12 @@ export const MIME_CASES: readonly Case[] = chapter('MIME', [
     { payload: { contentId: 'in voice#1%@sender.example' } },
   ],
   [
+    'PAS4 §4.10',
+    'Content-Disposition, from a product that cannot leave it out.',
+    { mime: { extraHeaders: ['Content-Disposition: attachment; filename="payload.xml"'] } },
+    'reading',
+  ],
+  [
     'Core §5.1.5',
     'A part that no PartInfo names is thrown away.',
     () => ({

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { openEnvelope } from '../answer/envelope.ts';
+import { NS } from '../answer/namespaces.ts';
 import type { FailureKind } from '../failure.ts';
 import type { WireAnswer } from '../wire/post.ts';
 import { type ForgeOptions, forgeSignal } from './forge.ts';
@@ -19,17 +21,17 @@ function bent(
   caughtBy: string,
   as: FailureKind,
   edit: (messaging: string) => string,
-  o: ForgeOptions & { readonly errors?: true; readonly stranger?: true } = {},
+  o: ForgeOptions & { readonly errors?: true; readonly by?: string } = {},
 ): Mutant {
   return {
     fault,
     caughtBy,
     as,
-    async answer({ forward, signer, stranger }) {
+    async answer({ forward, signer, signerNamed }) {
       const answer = await forward();
       if (!(o.errors === true ? isError(answer) : isReceipt(answer))) return answer;
       const messaging = edit(openEnvelope(answer.body).unverified);
-      return withBody(answer, forgeSignal(messaging, o.stranger === true ? stranger : signer, o));
+      return withBody(answer, forgeSignal(messaging, o.by === undefined ? signer : signerNamed(o.by), o));
     },
   };
 }
@@ -69,7 +71,20 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
   bent('there is no RefToMessageId', 'AS4_CP_TA01', 'receipt', (xml) =>
     xml.replace(/<eb:RefToMessageId>[^<]*<\/eb:RefToMessageId>/, ''),
   ),
-  bent('another access point signs', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { stranger: true }),
+  bent('RefToMessageId is empty', 'AS4_CP_TA01', 'receipt', (xml) => xml.replace(/(<eb:RefToMessageId>)[^<]*/, '$1')),
+  bent('there is a reference too many, of something that was not signed', 'AS4_CP_TA01', 'receipt', (xml) =>
+    xml.replace(PART, (part) => part + part.replace(/URI="[^"]*"/, 'URI="cid:nothing@mutant.example"')),
+  ),
+  bent('the receipt is empty', 'AS4_CP_TA01', 'receipt', (xml) =>
+    xml.replace(/<eb:Receipt>.*<\/eb:Receipt>/s, '<eb:Receipt></eb:Receipt>'),
+  ),
+  bent('another access point signs', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { by: 'sender-2' }),
+  bent('somebody of an unknown CA signs', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { by: 'other' }),
+  bent('a certificate that has expired signs', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { by: 'expired' }),
+  bent('the signature is made with SHA-1', 'AS4_CP_TA01', 'unsigned', (xml) => xml, {
+    signature: { method: `${NS.ds}rsa-sha1` },
+  }),
+  bent('the digests are SHA-1', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { signature: { digest: `${NS.ds}sha1` } }),
   bent('only the Body is signed', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { signed: ['body'] }),
   bent('only eb:Messaging is signed', 'AS4_CP_TA01', 'unsigned', (xml) => xml, { signed: ['messaging'] }),
   bent('eb:Messaging has id instead of wsu:Id', 'AS4_CP_TA01', 'unsigned', (xml) => xml.replace(' wsu:Id=', ' id=')),
@@ -103,6 +118,40 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
   spoilt('the receipt is not signed', 'AS4_CP_TA01', 'unsigned', (answer) =>
     withBody(answer, answer.body.toString().replace(/<wsse:Security.*<\/wsse:Security>/s, '')),
   ),
+  spoilt(
+    'what is signed is moved aside, and another receipt stands in its place',
+    'AS4_CP_TA01',
+    'unsigned',
+    (answer) => {
+      const messaging = /<(\w+):Messaging .*<\/\1:Messaging>/s;
+      return withBody(
+        answer,
+        answer.body
+          .toString()
+          .replace(
+            messaging,
+            (signed) => `<x xmlns="urn:x">${signed}</x>${signed.replace(/wsu:Id="[^"]*"/, 'wsu:Id="m"')}`,
+          ),
+      );
+    },
+  ),
+  spoilt('what is signed is moved aside, and another receipt has its id', 'AS4_CP_TA01', 'unsigned', (answer) => {
+    const messaging = /<(\w+):Messaging .*<\/\1:Messaging>/s;
+    return withBody(
+      answer,
+      answer.body.toString().replace(messaging, (signed) => `<x xmlns="urn:x">${signed}</x>${signed}`),
+    );
+  }),
+  spoilt('the receipt is not there at all', 'AS4_CP_TA01', 'no-signal', (answer) => withBody(answer, '')),
+  spoilt('the receipt comes in a multipart', 'AS4_CP_TA01', 'no-signal', (answer) => ({
+    ...withBody(answer, `--b\r\nContent-Type: application/soap+xml\r\n\r\n${answer.body.toString()}\r\n--b--\r\n`),
+    headers: { ...answer.headers, 'content-type': 'multipart/related; type="application/soap+xml"; boundary=b' },
+  })),
+  spoilt('the receipt is compressed', 'AS4_CP_TA01', 'no-signal', (answer) => ({
+    ...answer,
+    body: gzipSync(answer.body),
+    headers: { ...answer.headers, 'content-encoding': 'gzip' },
+  })),
   spoilt('the receipt is sent as text/xml', 'AS4_CP_TA01', 'no-signal', (answer) => ({
     ...answer,
     headers: { ...answer.headers, 'content-type': 'text/xml' },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Signer } from '../../fixtures/sender/keys.ts';
+import type { SignatureOptions } from '../../fixtures/sender/options.ts';
 import { digestTargets, signatureValue, signedInfoElement } from '../../fixtures/sender/signature.ts';
 import { DEFAULT_PREFIXES, write } from '../../fixtures/sender/xml.ts';
 import { NS, X509V3 } from '../answer/namespaces.ts';
@@ -13,6 +14,7 @@ export interface ForgeOptions {
   readonly inHeader?: string;
   readonly body?: string;
   readonly valueType?: string;
+  readonly signature?: SignatureOptions;
 }
 
 /** A signal, validly signed, around whatever eb:Messaging: what a receiver with a fault of its own would answer. */
@@ -31,8 +33,9 @@ export function forgeSignal(messaging: string, signer: Signer, o: ForgeOptions =
     const target = name === 'messaging' ? id : body;
     return { uri: `#${target}`, id: target, prefixList: null };
   });
-  const signedInfo = write(signedInfoElement(digestTargets(targets, envelope('', ''), {}), {}), DEFAULT_PREFIXES);
-  const value = signatureValue(envelope(signedInfo, ''), 'signature', signer, {}).toString('base64');
+  const how = o.signature ?? {};
+  const signedInfo = write(signedInfoElement(digestTargets(targets, envelope('', ''), how), how), DEFAULT_PREFIXES);
+  const value = signatureValue(envelope(signedInfo, ''), 'signature', signer, how).toString('base64');
   return envelope(signedInfo, value);
 }
 

@@ -12,17 +12,17 @@ export interface MutantServer {
   readonly close: () => Promise<void>;
 }
 
-/** A real receiver behind a proxy that has the mutant's fault. `certs` has the keys of the receiver and of a stranger. */
+/** A real receiver behind a proxy that has the mutant's fault. `certs` has the keys of the receiver and of others. */
 export async function startMutant(mutant: Mutant, target: Target, certs: string): Promise<MutantServer> {
   const memory = new Map<string, WireAnswer>();
   const signerNamed = (name: string) => readSigner(`${certs}/${name}.crt`, `${certs}/${name}.key`);
   const server = createServer((request, response) => {
     void answer(request).then(({ status, headers, body }) => {
-      const contentType = headers['content-type'];
-      response.writeHead(status, {
-        ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
-        'Content-Length': body.length,
+      const kept = ['content-type', 'content-encoding'].flatMap((name) => {
+        const value = headers[name];
+        return value === undefined ? [] : [[name, value]];
       });
+      response.writeHead(status, { ...Object.fromEntries(kept), 'Content-Length': body.length });
       response.end(body);
     });
   });
@@ -39,7 +39,7 @@ export async function startMutant(mutant: Mutant, target: Target, certs: string)
       messageId: messageIdOf(text),
       forward: () => post(target.url, { headers, body }),
       signer: signerNamed('receiver'),
-      stranger: signerNamed('sender-2'),
+      signerNamed,
       inbox: target.inbox?.directory ?? '',
       memory,
     });

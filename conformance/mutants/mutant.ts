@@ -12,8 +12,8 @@ export interface MutantRequest {
   readonly forward: () => Promise<WireAnswer>;
   /** The receiver's own key. */
   readonly signer: Signer;
-  /** Another access point's. */
-  readonly stranger: Signer;
+  /** Whatever `certs/` has the key of. */
+  readonly signerNamed: (name: string) => Signer;
   /** The folder that the receiver delivers to. */
   readonly inbox: string;
   /** Whatever the mutant wants to remember, such as the answers given to each MessageId. */
