@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeCrl, readMade, serialOf } from '../certs/maker.ts';
 import { certDer, certFile } from '../certs/read.ts';
+import { sentenceOf } from './commands/audit-sentences.ts';
 import { readCertificate } from './pki/certificate.ts';
 import { opensslAnswer, type ResponderOptions, startOpensslResponder } from './pki/testing/openssl-ocsp.ts';
 import { hang, serve, startWebServer, type WebServer } from './pki/testing/web-server.ts';
@@ -102,7 +103,7 @@ describe('with the CRL server down', () => {
     expect((await metric('quittance_crl_left_seconds')).join()).toMatch(/\} -1$/);
   });
 
-  test('soft: accepted after that too, with a warning for the backend and a count', async () => {
+  test('soft: accepted after that too, with a warning for the backend, a mark in the audit and a count', async () => {
     web.answer = hang;
     const { url, inbox, metadata } = await start({ ...settings(), 'trust.revocation': 'soft' });
     expect((await send(url)).code).toBe('receipt');
@@ -110,6 +111,10 @@ describe('with the CRL server down', () => {
     expect(metadata(entry!).warnings).toContainEqual(
       expect.stringMatching(/^revocation-unknown: it could not be decided/),
     );
+    const told = expect.stringMatching(/^revocation-unknown: it could not be decided/);
+    const story = (await receiver!.quittance.store.audit('1'))!;
+    expect(story.rows[0]).toMatchObject({ decision: 'allow', detail: { signer: [told] } });
+    expect(sentenceOf(story.rows[0]!, story)).toMatch(/accepted for the inbox\. Of its signer: revocation-unknown: it/);
     expect(await metric('quittance_revocation_unknown_total')).toEqual(['quittance_revocation_unknown_total 1']);
   });
 

@@ -101,7 +101,7 @@ const sentences: Readonly<Record<string, Tell>> = {
 /** What a decision was, in plain words. One that this version does not know is told as it is stored. */
 export function sentenceOf(row: AuditRow, story: AuditStory): string {
   const tell = sentences[row.decision];
-  return tell ? tell(row, story) : `${row.decision}: ${oneLine(JSON.stringify(row.detail))}`;
+  return tell ? tell(row, story) + aboutSigner(row) : `${row.decision}: ${oneLine(JSON.stringify(row.detail))}`;
 }
 
 /** A sentence for each hour in which copies came too often for a line each. */
@@ -134,6 +134,11 @@ function said(what: string, r: AuditRow): string {
 
 function other(existing: Other): string {
   return existing === null ? 'another message' : `message ${oneLine(existing.messageId)} (number ${existing.id})`;
+}
+
+/** What was not known of whoever signed it when it was accepted. */
+function aboutSigner({ detail }: AuditRow): string {
+  return Array.isArray(detail.signer) ? ` Of its signer: ${oneLine(detail.signer.map(String).join('; '))}.` : '';
 }
 
 /** Which interchange it was that decided, as people call it. */

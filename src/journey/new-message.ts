@@ -79,6 +79,7 @@ export function newMessage(f: MessageFacts, policy: AppliedPolicy): NewMessage {
     },
     warnings: [...f.envelope.signer.warnings, ...f.warnings, ...ownWarnings(f)],
     signer: { fingerprint: certificate.fingerprint, chain: chain.map(({ der }) => der) },
+    ...(f.envelope.signer.warnings.length > 0 && { signerWarnings: f.envelope.signer.warnings }),
     envelope: f.envelopeBytes,
     receipt: f.receipt,
     requestDigest: f.requestDigest,

@@ -149,7 +149,7 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
       after: state ?? (suppressed ? 'suppressed' : 'test'),
       existing: existing ?? before,
       windowExpires: suppressed ? (second.by?.existing?.end ?? null) : Math.max(m.receivedAt, m.ebTimestamp) + m.window,
-      detail: warnings.length > 0 || outsideWindow ? { warnings, outsideWindow } : null,
+      detail: detailOf(m, warnings, outsideWindow),
     });
     for (const row of supersedes ? second.replaced : []) {
       supersede.run(m.receivedAt, row.number, row.state);
@@ -168,6 +168,17 @@ function prepareAcceptNew(db: Db, chains: Chains, audit: Audit, interchanges: In
     } as const;
     return { ...outcome, decision: held ? 'review' : supersedes ? 'replacePending' : 'allow' };
   };
+}
+
+/** What else a decision about a new message keeps: also when the message itself has been purged. */
+function detailOf(
+  { signerWarnings: signer }: WireMessage,
+  warnings: readonly string[],
+  outsideWindow: boolean,
+): object | null {
+  const ordinary = warnings.length === 0 && !outsideWindow;
+  if (signer.length === 0) return ordinary ? null : { warnings, outsideWindow };
+  return ordinary ? { signer } : { warnings, outsideWindow, signer };
 }
 
 /** What every decision about an arriving message says of it. */

@@ -103,6 +103,7 @@ export function prepareHold(db: Db, chains: Chains, audit: Audit) {
         contentDigest: blob(m.contentDigest).toString('hex'),
         ...(row !== null && { held: row }),
         repeats,
+        ...(m.signerWarnings.length > 0 && { signer: m.signerWarnings }),
       };
       const after = holds ? (known?.state ?? 'review') : null;
       audit.decide({ ...entry, decision, existing: { id, messageId: m.messageId }, after, detail });

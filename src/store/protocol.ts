@@ -75,6 +75,7 @@ export interface WireMessage extends Pick<NewMessage, Copied> {
   readonly replacePending: boolean;
   readonly routing: string;
   readonly warnings: string;
+  readonly signerWarnings: readonly string[];
   readonly fingerprint: string;
   readonly chain: readonly BlobIndex[];
   readonly referenceSet: BlobIndex;

@@ -128,6 +128,8 @@ export interface NewMessage extends MessageKey {
   readonly interchanges: Interchanges;
   readonly warnings: readonly string[];
   readonly signer: StoredSigner;
+  /** Those of the warnings that are about the signer, such as revocation that could not be decided: the decision itself keeps them. */
+  readonly signerWarnings?: readonly string[];
   /** The envelope's bytes as received: what proves later that the sender signed it. */
   readonly envelope: Uint8Array;
   readonly receipt: StoredAnswer;

@@ -19,6 +19,7 @@ export function wireMessage(m: NewMessage, files: readonly (string | null)[], no
     replacePending: interchanges.replacePending,
     routing: JSON.stringify(m.routing),
     warnings: JSON.stringify(m.warnings),
+    signerWarnings: m.signerWarnings ?? [],
     fingerprint: signer.fingerprint,
     chain: signer.chain.map(add),
     referenceSet: add(m.referenceSet),
