@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Keys, makeCrl, serialOf } from '../../certs/maker.ts';
 import type { TrustOptions } from './anchors.ts';
 import { type RevocationSettings, RevocationWatch } from './revocation-watch.ts';
@@ -140,6 +140,73 @@ describe('lists are fetched from where certificates say', () => {
     watch.trustReloaded();
     await watch.fetchAll();
     expect(web.asked).toEqual([]);
+  });
+});
+
+describe('lists are fetched again by themselves', () => {
+  beforeEach(() => {
+    // Only those of the schedule: connections keep their own time.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  /** As many answers so far, each taken. */
+  const fetched = async (watch: RevocationWatch, count: number) => {
+    await expect
+      .poll(() => Object.values(watch.figures().crlFetches).reduce((a, b) => a + b), { timeout: 10_000 })
+      .toBe(count);
+  };
+  const pass = async (time: number) => {
+    now += time;
+    await vi.advanceTimersByTimeAsync(time);
+  };
+
+  test('every interval, and a revocation counts from then on', async () => {
+    const { watch, judge } = await start();
+    watch.start();
+    await pass(0);
+    await fetched(watch, 2);
+    expect(judge().status).toBe('trusted');
+    answer(list(revoked()));
+    await pass(HOUR - 1000);
+    expect(web.asked).toHaveLength(2);
+    await pass(1000);
+    await fetched(watch, 4);
+    expect(judge()).toMatchObject({ status: 'refused', reason: 'revoked' });
+  });
+
+  test('later when the server asks for it by Cache-Control, and early when the list ends before', async () => {
+    answer(list(), { 'cache-control': 'max-age=36000' });
+    web.answer = (request, response) => {
+      const ends = request.url === '/root.crl' ? list({ issuer: pki.root, nextUpdate: iso(now + 2 * HOUR) }) : list();
+      serve(ends, { 'cache-control': 'max-age=36000' })(request, response);
+    };
+    const { watch } = await start();
+    watch.start();
+    await pass(0);
+    await fetched(watch, 2);
+    await pass(HOUR);
+    await fetched(watch, 3);
+    expect(web.asked.slice(2)).toEqual(['/root.crl']);
+    for (let hours = 1; hours < 10; hours++) {
+      await pass(HOUR);
+      await fetched(watch, 3 + hours + (hours === 9 ? 1 : 0));
+    }
+    expect(web.asked.filter((path) => path === '/ca.crl')).toHaveLength(2);
+  });
+
+  test('soon after a failure, by itself until the server is back', async () => {
+    web.answer = (_, response) => void response.writeHead(500).end();
+    const { watch, judge } = await start();
+    watch.start();
+    await pass(0);
+    await fetched(watch, 2);
+    expect(judge().status).toBe('unknown');
+    answer();
+    await pass(60_000);
+    await fetched(watch, 4);
+    expect(judge().status).toBe('trusted');
+    expect(watch.degraded()).toEqual([]);
   });
 });
 

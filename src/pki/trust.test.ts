@@ -340,6 +340,32 @@ describe('load refuses', () => {
     await expect(load({ issuers })).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
+  const unknownExtension = { id: '1.3.6.1.4.1.99999.1', critical: true, value: '\u0004\u0001?' };
+  const usage = { name: 'keyUsage', critical: true };
+  const constraints = { name: 'basicConstraints', critical: true, cA: true };
+  const faults: [string, RegExp, Partial<Parameters<typeof makeCertificate>[0]>][] = [
+    ['whose key is shorter than 2048 bits', /RSA key below 2048 bits/, { keys: newKeys(1024) }],
+    ['that is signed with SHA-1', /signed with an algorithm that is too weak/, { sha1: true }],
+    ['that may not sign certificates', /keyUsage/, { extensions: [constraints, { ...usage, cRLSign: true }] }],
+    ['that is none', /basicConstraints/, { extensions: [{ ...usage, keyCertSign: true }] }],
+    ['with a critical extension', /1\.3\.6\.1\.4\.1\.99999\.1/, { extensions: [...caExtensions(0), unknownExtension] }],
+  ];
+  test.each(faults)('a CA %s', async (_, message, fault) => {
+    const { root } = makePki('faulty');
+    const [, caKeys] = keys as [(typeof keys)[0], (typeof keys)[0]];
+    const dates = { notBefore: '2020-01-01', notAfter: '2046-01-01' };
+    const names = { name: 'faulty ca', commonNames: ['faulty CA'], organisation: 'Test', unit: 'Bench' };
+    const sound = { ...names, ...dates, keys: caKeys, issuer: root, extensions: caExtensions(0) };
+    const off = { revocation: 'off' } as const;
+    const good = file('sound.pem', makeCertificate(sound).pem, root.pem);
+    await expect(load({ ...off, issuers: good })).resolves.toBeInstanceOf(TrustStore);
+    const issuers = file('faulty.pem', makeCertificate({ ...sound, ...fault }).pem, root.pem);
+    await expect(load({ ...off, issuers })).rejects.toMatchObject({
+      code: 'bad-trust-file',
+      message: expect.stringMatching(message),
+    });
+  });
+
   test('a root that allows no CA below it', async () => {
     const issuers = bundle('path.pem', makePki('path', { rootPathLength: 0 }));
     await expect(load({ issuers, revocation: 'off' })).rejects.toThrow('pathLenConstraint 0');
