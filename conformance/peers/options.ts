@@ -23,6 +23,7 @@ export interface InteropOptions {
 export const INTEROP_USAGE = `npm run interop [-- OPTIONS]
 
 Builds other AS4 products outside the tree, starts Quittance with the test PKI, lets them send, and looks at what they make of the answers.
+phase4 is started as a receiver as well: quittance send sends to it, and its answers are verified twice.
 
   --peer NAME[,NAME…]   only these
   --all                 those too that must be asked for
