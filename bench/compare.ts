@@ -9,9 +9,9 @@ import { phase4 } from '../conformance/peers/phase4/peer.ts';
 import { phase4Receiver } from '../conformance/peers/phase4/receiver.ts';
 import { missing } from '../conformance/peers/tools.ts';
 import { PACKAGE_ROOT } from '../src/config/load.ts';
-import { type Contest, contest } from './contest.ts';
+import { type Contest, type ContestOptions, contest } from './contest.ts';
 import { contestTable, median, type RepeatAnswers } from './contest-table.ts';
-import { isReceipt } from './load.ts';
+import { type Expected, isReceipt } from './load.ts';
 import { makeMessages } from './messages.ts';
 import { rssOf } from './proc.ts';
 import { startServer } from './server.ts';
@@ -40,82 +40,95 @@ const { values } = parseArgs({
 });
 const BEGIN = '<!-- benchmark: npm run bench:compare -- --write docs/conformance.md -->';
 const END = '<!-- end of benchmark -->';
+const isDuplicateError: Expected = (_, text) =>
+  text.includes('errorCode="EBMS:0004"') && text.includes('already handled');
 const LEVELS = [1, 8, 32];
 const PHASE4 = phase4.product.replace(/^phase4\S*/, 'phase4');
 /** Otherwise every repeat would be an error in its log. */
 const SILENT = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=off'];
 const REPEATS: RepeatAnswers = { Quittance: 'the stored receipt', [PHASE4]: 'an error, EBMS:0004' };
 
-const deadline = performance.now() + Number(values.minutes) * 60_000;
 const say = (line: string) => process.stderr.write(`${line}\n`);
-if (values.write !== undefined) replaceBetween(values.write, null); // rather now than after half an hour
-const load = loadavg()[0] ?? 0;
-const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
+await main().catch((error: Error) => {
+  say(error.message);
+  process.exitCode = 1;
+});
 
-const folder = join(resolve(values.cache), phase4.name);
-await build();
-say(`making ${Number(values.warm) + Number(values.rounds) * LEVELS.length * Number(values.count)} messages`);
-const make = (count: number) => makeMessages(count, Number(values.payload));
-const warm = await make(Number(values.warm));
-const rounds: { connections: number; messages: Awaited<ReturnType<typeof make>> }[][] = [];
-for (let i = 0; i < Number(values.rounds); i++) {
-  const round = [];
-  for (const connections of LEVELS) round.push({ connections, messages: await make(Number(values.count)) });
-  rounds.push(round);
+async function main(): Promise<void> {
+  const deadline = performance.now() + positive('minutes') * 60_000;
+  if (values.write !== undefined) replaceBetween(values.write, null); // rather now than after half an hour
+  const before = { load: loadavg()[0] ?? 0, date: new Date().toISOString().slice(0, 16).replace('T', ' ') };
+  const folder = join(resolve(values.cache), phase4.name);
+  await build(folder);
+  const [count, asked] = [positive('count'), positive('rounds')];
+  say(`making ${positive('warm') + asked * LEVELS.length * count} messages`);
+  const warm = await makeMessages(positive('warm'), positive('payload'));
+  const rounds: ContestOptions['rounds'][number][] = [];
+  for (let i = 0; i < asked; i++) {
+    const round = [];
+    for (const connections of LEVELS) {
+      round.push({ connections, messages: await makeMessages(count, positive('payload')) });
+    }
+    rounds.push(round);
+  }
+  const octets = median(rounds.flat().flatMap(({ messages }) => messages.map(({ body }) => body.length)));
+  const quittance = await startServer();
+  try {
+    const heap = [`-Xms${values.heap}`, `-Xmx${values.heap}`];
+    const other = await startPeerReceiver((inbox) => phase4Receiver(folder, inbox, [...heap, ...SILENT]));
+    try {
+      const contestants = [
+        { name: 'Quittance', url: quittance.url, pid: quittance.pid, repeat: isReceipt },
+        { name: PHASE4, url: other.url.href, pid: other.pid, repeat: isDuplicateError },
+      ];
+      const outcome = await contest({ contestants, warm, rounds, cores: availableParallelism(), deadline, say });
+      const resident = contestants.map(({ name, pid }) => `${name} ${Math.round(rssOf(pid) / 1e6)} MB`).join(', ');
+      const told = [...circumstances(outcome, before, octets), `Resident at the end: ${resident}.`].join('\n');
+      const page = `${told}\n\n${contestTable(outcome, REPEATS)}`;
+      process.stdout.write(`${page}\n`);
+      if (values.write !== undefined) replaceBetween(values.write, page);
+    } finally {
+      await other.stop();
+    }
+  } finally {
+    await quittance.stop();
+  }
 }
-const octets = median(warm.concat(rounds.flat().flatMap((each) => each.messages)).map(({ body }) => body.length));
 
-const quittance = await startServer();
-const other = await startPeerReceiver((inbox) =>
-  phase4Receiver(folder, inbox, [`-Xms${values.heap}`, `-Xmx${values.heap}`, ...SILENT]),
-);
-try {
-  const outcome = await contest({
-    contestants: [
-      { name: 'Quittance', url: quittance.url, pid: quittance.pid, repeat: isReceipt },
-      {
-        name: PHASE4,
-        url: other.url.href,
-        pid: other.pid,
-        repeat: (_, text) => text.includes('errorCode="EBMS:0004"') && text.includes('already handled'),
-      },
-    ],
-    warm,
-    rounds,
-    cores: availableParallelism(),
-    deadline,
-    say,
-  });
-  const page = `${circumstances(outcome)}\n\n${contestTable(outcome, REPEATS)}`;
-  process.stdout.write(`${page}\n`);
-  if (values.write !== undefined) replaceBetween(values.write, page);
-} finally {
-  await quittance.stop();
-  await other.stop();
+/** @throws Error when the option is no positive number */
+function positive(name: 'warm' | 'rounds' | 'count' | 'payload' | 'minutes'): number {
+  const value = Number(values[name]);
+  if (!(value > 0)) throw new Error(`--${name} must be a positive number.`);
+  return value;
 }
 
 /** As `npm run interop` does, in the same folder. */
-async function build(): Promise<void> {
+async function build(folder: string): Promise<void> {
   const lacking = await missing(phase4.tools);
-  if (lacking.length > 0) throw new Error(`not there: ${lacking.join(', ')}`);
+  if (lacking.length > 0) throw new Error(`phase4 cannot be built here; not there: ${lacking.join(', ')}`);
   say(`fetching and building phase4 in ${folder}`);
   mkdirSync(folder, { recursive: true });
   await phase4.fetch(folder);
   await phase4.build?.(folder);
 }
 
-function circumstances({ floors, rounds: done, warmed, others }: Contest): string {
+/** With what, when and under what load, in lines. */
+function circumstances(
+  { floors, rounds, warmed, others }: Contest,
+  before: { readonly load: number; readonly date: string },
+  octets: number,
+): string[] {
   const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string };
-  const mega = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
-  const asked = Number(values.rounds);
+  const cpu = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`;
+  const short = (done: number, asked: string) => (done < Number(asked) ? ` of ${asked} (the time was up)` : '');
+  const size = `${(octets / 1000).toFixed(1)} kB (payload ${positive('payload') / 1000} kB)`;
   return [
-    `${date} UTC, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), load ${load.toFixed(1)} before it began; while something was measured,`,
-    `other processes took ${Math.round(others * 100)} % of the cores. Quittance ${version} on Node ${process.versions.node}; ${PHASE4} on ${javaVersion()},`,
-    `heap ${values.heap}, its default collector, JAXP factories named, nothing logged. Both warmed with the same ${warmed} messages${warmed < Number(values.warm) ? ` (of ${values.warm}: the time was up)` : ''}.`,
-    `Rounds: ${done}${done < asked ? ` of ${asked} (the time was up)` : ''}, in turns; in each, ${values.count} messages of ${(octets / 1000).toFixed(1)} kB (payload ${Number(values.payload) / 1000} kB) for every line of the table, which has the medians.`,
-    `RSA floor ${median(floors).toFixed(3)} CPU ms (one RSA-2048 unwrap and one signature by Node's OpenSSL, measured in each round).`,
-    `At the end Quittance had ${mega(rssOf(quittance.pid))} resident, phase4 ${mega(rssOf(other.pid))}.`,
-  ].join('\n');
+    `${before.date} UTC, ${cpu}, load ${before.load.toFixed(1)} before it began; while something was measured, other processes took`,
+    `${Math.round(others * 100)} % of the cores. Quittance ${version} on Node ${process.versions.node}; ${PHASE4} on ${javaVersion()}, heap ${values.heap}, its default collector,`,
+    `JAXP factories named, nothing logged. Messages that warmed each, the same ones: ${warmed}${short(warmed, values.warm)}. Rounds, in turns: ${rounds}${short(rounds, values.rounds)};`,
+    `in each, ${values.count} messages of ${size} for every line of the table, which has the medians of the rounds. RSA floor:`,
+    `${median(floors).toFixed(3)} CPU ms, one RSA-2048 unwrap and one signature by the OpenSSL of Node, measured in each round.`,
+  ];
 }
 
 function javaVersion(): string {
