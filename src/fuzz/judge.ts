@@ -6,7 +6,7 @@ import type { Answer } from '../exchange.ts';
 import type { NewMessage } from '../store/types.ts';
 import { libxml2Canonical } from '../xml/testing/oracle.ts';
 import type { Case } from './cases.ts';
-import type { Taken } from './world.ts';
+import type { Remains, Taken } from './world.ts';
 
 /** What a receiver understood of a message: all that it stores, hands over or answers by. */
 export interface Understood {
@@ -78,6 +78,27 @@ export function judge(c: Case, answer: Answer, taken: readonly Taken[], original
     return 'another receipt than the stored one';
   if (c.seed !== null) return judgeUnsigned(now, original);
   return judgeSigned(c, now, text);
+}
+
+/**
+ * What is wrong with what a receiver leaves when it has ended.
+ * @param given the receipts that it gave, and the MessageIds among them that belong into the folder
+ */
+export function judgeRemains(
+  { messages, held, spooled, delivered }: Remains,
+  given: { readonly receipts: number; readonly toDeliver: readonly string[] },
+): string[] {
+  const [there, wanted] = [[...delivered].sort(), [...given.toDeliver].sort()];
+  const without = there.filter((id) => !wanted.includes(id));
+  const lost = wanted.filter((id) => !there.includes(id));
+  return [
+    ...(messages === given.receipts ? [] : [`${messages} messages stored, ${given.receipts} receipts given`]),
+    ...(held === 0 ? [] : [`${held} messages held`]),
+    ...(spooled === 0 ? [] : [`${spooled} files left in the spool`]),
+    ...(isDeepStrictEqual(there, wanted)
+      ? []
+      : [`in the folder without a receipt: ${without}; not in the folder: ${lost}; of ${there.length} entries`]),
+  ];
 }
 
 /** Our own error must be XML, whatever it quotes. */

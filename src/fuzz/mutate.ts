@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { FIXTURE_TIME } from '../../fixtures/time.ts';
 import type { Answer, Receive } from '../exchange.ts';
 import { seeded } from '../testing/seeded.ts';
 import { type Case, changedOnTheWay, readSeeds, type Seed, signedAnew } from './cases.ts';
-import { isReceipt, judge, type Understood, understood } from './judge.ts';
+import { isReceipt, judge, judgeRemains, type Understood, understood } from './judge.ts';
 import type { Random } from './mutations.ts';
 import { loadShared, openWorld, type Shared, type Taken, type World } from './world.ts';
 
@@ -100,16 +100,7 @@ class Worlds {
 
   async #end(at: InUse): Promise<void> {
     this.#open = this.#open.filter((each) => each !== at);
-    const { messages: stored, held, spooled, delivered } = await at.world.end();
-    if (stored !== at.receipts) found(`${stored} messages stored, ${at.receipts} receipts given`, null);
-    if (held !== 0) found(`${held} messages held`, null);
-    if (spooled !== 0) found(`${spooled} files left in the spool`, null);
-    const [there, wanted] = [[...delivered].sort(), [...at.toDeliver].sort()];
-    if (!isDeepStrictEqual(there, wanted)) {
-      const without = there.filter((id) => !wanted.includes(id));
-      const lost = wanted.filter((id) => !there.includes(id));
-      found(`in the folder without a receipt: ${without}; not in the folder: ${lost}`, null);
-    }
+    for (const fault of judgeRemains(await at.world.end(), at)) found(fault, null);
   }
 }
 
