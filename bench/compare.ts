@@ -59,15 +59,20 @@ async function main(): Promise<void> {
   if (values.write !== undefined) replaceBetween(values.write, null); // rather now than after half an hour
   const before = { load: loadavg()[0] ?? 0, date: new Date().toISOString().slice(0, 16).replace('T', ' ') };
   const folder = join(resolve(values.cache), phase4.name);
+  const [warming, asked, count, payload] = [
+    positive('warm'),
+    positive('rounds'),
+    positive('count'),
+    positive('payload'),
+  ];
   await build(folder);
-  const [count, asked] = [positive('count'), positive('rounds')];
-  say(`making ${positive('warm') + asked * LEVELS.length * count} messages`);
-  const warm = await makeMessages(positive('warm'), positive('payload'));
+  say(`making ${warming + asked * LEVELS.length * count} messages`);
+  const warm = await makeMessages(warming, payload);
   const rounds: ContestOptions['rounds'][number][] = [];
   for (let i = 0; i < asked; i++) {
     const round = [];
     for (const connections of LEVELS) {
-      round.push({ connections, messages: await makeMessages(count, positive('payload')) });
+      round.push({ connections, messages: await makeMessages(count, payload) });
     }
     rounds.push(round);
   }
