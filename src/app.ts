@@ -118,6 +118,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     trust,
     revocation,
     store,
+    proven: (remoteAddress) => sources.proven(remoteAddress),
     unproven(remoteAddress) {
       if (!sources.failed(remoteAddress)) return;
       log.warn({ remoteAddress }, 'too many requests without an authentic message: this address gets 503 for a while');
@@ -179,6 +180,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
         path: config.http.path,
         maxBody: config.http.maxBody,
         inFlight: config.http.inFlight,
+        strangers: config.http.strangers,
         headersTimeoutMs: config.http.headersTimeout,
         envelopeTimeoutMs: config.http.envelopeTimeout,
         requestTimeoutMs: config.http.requestTimeout,

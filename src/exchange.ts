@@ -27,6 +27,10 @@ export interface IncomingRequest {
    * are worked on.
    */
   readonly pause?: () => () => void;
+  /** Resolves when it is this message's turn to be worked on: at once, unless nobody knows its source. */
+  readonly turn?: () => Promise<void>;
+  /** Called when others may have their turn, since all that remains is to wait. */
+  readonly endTurn?: () => void;
   /** Called once the envelope is known to come from a trusted sender: only then may the rest of the body take its time. */
   readonly authenticated?: () => void;
 }

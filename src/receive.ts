@@ -60,6 +60,8 @@ export interface ReceiveOptions extends Recaller {
   /** Called when the store can no longer be trusted: the process must end. */
   readonly onFatal: (error: Error) => void;
   readonly observe: (seen: Observation) => void;
+  /** Called when a message that is no repeat got its receipt. */
+  readonly proven: (remoteAddress: string) => void;
   /** Called when a request has ended by its own fault and nobody has proved to be its sender: a refusal, a posted signal, an upload that broke off. */
   readonly unproven: (remoteAddress: string) => void;
   readonly checkpoint: Checkpoint;
@@ -103,6 +105,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     try {
       trace.step('read');
       body = await takeBody(request, o.limits, o.budget);
+      if ('whole' in body) await request.turn?.();
       const { answer, decision } = (await recogniseBytes(request, body, trace)) ?? (await travel(request, body, trace));
       report(trace, { decision, code: null, reason: null });
       return answer;
@@ -137,6 +140,8 @@ export function createReceive(o: ReceiveOptions): Receive {
   /** The journey of bytes that were not seen before. */
   async function travel(request: IncomingRequest, body: Body, trace: Trace): Promise<Outcome> {
     const packaging = await unpack(body, request.contentType, o.limits);
+    // Of a stream no more than the envelope may hold others up, and only once it is here.
+    if ('stream' in body) await request.turn?.();
     const document = readEnvelope(packaging, trace);
     if (isPostedSignal(document.root)) {
       trace.signals = postedSignals(document.root);
@@ -146,6 +151,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     trace.step('authenticate');
     const envelope = await authenticate(document, trace);
     request.authenticated?.();
+    if ('stream' in body) request.endTurn?.();
     const message = readHeader(envelope, trace);
     const { parts, ping } = checkMessage(message, envelope, trace);
     trace.step('recall');
@@ -188,7 +194,10 @@ export function createReceive(o: ReceiveOptions): Receive {
       const applied = { version: policy.version, decision, rebuilt: o.rebuilt };
       const stored = newMessage({ ...facts, receipt: await acquit(message, envelope) }, applied);
       trace.step('commit');
-      return await commit(stored, trace);
+      request.endTurn?.();
+      const outcome = await commit(stored, trace);
+      if (outcome.decision !== 'duplicate') o.proven(trace.remoteAddress);
+      return outcome;
     } finally {
       opened?.discard();
       if (recalled.kind === 'go on') recalled.end?.();

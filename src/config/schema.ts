@@ -64,6 +64,11 @@ export const configSchema = z.strictObject({
       { min: 1, max: MANY },
       'Of http.inFlight, those that one source address may have; the next one gets 503.',
     ),
+    strangers: integer(
+      56,
+      { min: 1, max: MANY },
+      'Of http.inFlight, those of addresses that got no receipt for a new message since their last failure, or the start.',
+    ),
     failuresPerMinute: integer(
       600,
       { min: 0, max: MANY },

@@ -123,6 +123,7 @@ export async function openWorld(s: Shared): Promise<World> {
       wakeDelivery: () => delivery.wake(),
       onFatal: fail,
       observe: () => {},
+      proven: () => {},
       unproven: () => {},
       checkpoint: noCheckpoint,
       now,

@@ -6,6 +6,7 @@ import type { Places } from './places.ts';
 import type { RemoteAddress } from './remote-address.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Sources } from './sources.ts';
+import type { Strangers } from './strangers.ts';
 
 /** What of a pino logger is used here. */
 export interface HttpLog {
@@ -51,6 +52,7 @@ export interface AppOptions {
 /** Express over our own state: what the server tells the app about a request, and the app about itself. */
 export interface AppState {
   readonly gate: Gate;
+  readonly strangers: Strangers;
   /** Bodies by request, for the server to expire. */
   readonly bodies: WeakMap<IncomingMessage, RequestBody>;
   /** Requests whose sender waits for `100 Continue` before it uploads. */

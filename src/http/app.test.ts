@@ -7,6 +7,7 @@ import { createMetrics } from './metrics.ts';
 import { Places } from './places.ts';
 import { remoteAddressBehind } from './remote-address.ts';
 import { Sources } from './sources.ts';
+import { Strangers } from './strangers.ts';
 
 function app(options: Partial<AppOptions> = {}, gate = new Gate(1)): ReturnType<typeof createApp> {
   return createApp(
@@ -25,7 +26,14 @@ function app(options: Partial<AppOptions> = {}, gate = new Gate(1)): ReturnType<
       newId: () => 'id',
       ...options,
     },
-    { gate, bodies: new WeakMap(), expecting: new WeakSet(), draining: new Places(8), last: new WeakSet() },
+    {
+      gate,
+      strangers: new Strangers(8, 1),
+      bodies: new WeakMap(),
+      expecting: new WeakSet(),
+      draining: new Places(8),
+      last: new WeakSet(),
+    },
   );
 }
 

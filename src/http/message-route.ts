@@ -29,7 +29,7 @@ export function messageRoute(
     const { status, reason, message: text } = refusal;
     const seen = { status, reason, remoteAddress: options.remoteAddress(request) };
     // Of a flood only its beginning is logged (see `failed`); metrics count all of it.
-    if (reason !== 'source-failing') options.log.warn(seen, 'request refused');
+    if (reason !== 'source-failing' && reason !== 'strangers') options.log.warn(seen, 'request refused');
     options.onRefused?.({ ...seen, text });
     const answer = plainText(status, text, refusal.retryAfter);
     // What cannot be framed for sure must not be followed by anything.
@@ -68,13 +68,19 @@ export function messageRoute(
         options.sources.failed(address);
         return await refuse(request, response, refusal);
       }
+      const strangers = options.sources.isKnown(address) ? null : state.strangers;
+      if (strangers?.enter() === false) {
+        const text = 'Many requests of senders that are not known yet are being worked on; send the message again.';
+        return await refuse(request, response, new TransportRefusal(503, text, { reason: 'strangers' }), IMPATIENT);
+      }
       const closed = state.gate.enter();
       if (closed !== null) {
+        strangers?.leave();
         const text = closed === 'stopping' ? 'The receiver is being stopped' : 'The receiver is busy';
         const busy = new TransportRefusal(503, `${text}; send the message again.`, { reason: closed });
         return await refuse(request, response, busy);
       }
-      stay = new Stay(state.gate, options.sources, address);
+      stay = new Stay(state.gate, options.sources, address, strangers);
       return await admitted(request, response, address, stay);
     } finally {
       if (stay === null) options.sources.leave(address);
@@ -97,6 +103,8 @@ export function messageRoute(
         body,
         remoteAddress,
         pause: () => stay.pause(),
+        turn: () => stay.turn(),
+        endTurn: () => stay.endTurn(),
         authenticated: () => clearTimeout(late),
       });
     } catch (error) {

@@ -48,7 +48,7 @@ export class RequestBody implements AsyncIterable<Buffer> {
         if (this.#failure !== null) throw this.#failure;
         await this.#change();
         // Node hands on each chunk of the transfer coding by itself, also one of a single octet; what came with it is taken with it.
-        if (small) await setImmediate();
+        if (small && !this.#request.complete) await setImmediate();
         continue;
       }
       small = chunk.length < SMALL;

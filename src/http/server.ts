@@ -10,6 +10,7 @@ import { messageClasses } from './message-classes.ts';
 import { Places } from './places.ts';
 import { ReplayedConnection } from './replayed-connection.ts';
 import type { RequestBody } from './request-body.ts';
+import { Strangers } from './strangers.ts';
 import { unfoldContentType } from './unfold.ts';
 
 export interface ServerOptions extends AppOptions {
@@ -18,6 +19,8 @@ export interface ServerOptions extends AppOptions {
   readonly port: number;
   /** Messages worked on at the same time; more get 503. */
   readonly inFlight: number;
+  /** Of those, messages of sources that are not known. */
+  readonly strangers: number;
   /** Milliseconds for the header of a request. */
   readonly headersTimeoutMs: number;
   /** Milliseconds an idle connection is kept; 30 s. */
@@ -48,12 +51,17 @@ export interface Server {
   stop(graceMs: number): Promise<boolean>;
 }
 
+/** One core for them at most: most of what a hostile message costs is done by one thread at a time. */
+const STRANGERS_AT_A_TIME = 1;
+
 /** @throws the listen error (EADDRINUSE, EACCES, …) */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const gate = new Gate(options.inFlight);
+  const strangers = new Strangers(options.strangers, STRANGERS_AT_A_TIME);
   const bodies = new WeakMap<IncomingMessage, RequestBody>();
   const state: AppState = {
     gate,
+    strangers,
     bodies,
     expecting: new WeakSet(),
     draining: new Places(options.draining),

@@ -90,3 +90,27 @@ it.each([
 ])('%s counts as %s', (address, source) => {
   expect(sourceOf(address)).toBe(source);
 });
+
+describe('a source is known', () => {
+  it('from its receipt until it fails, with all addresses of its network', () => {
+    const { made, fail } = sources();
+    expect(made.isKnown('2001:db8::1')).toBe(false);
+    made.proven('2001:db8::1');
+    expect([made.isKnown('2001:db8::2'), made.isKnown('2001:db9::1')]).toEqual([true, false]);
+    fail('2001:db8::3');
+    expect(made.isKnown('2001:db8::1')).toBe(false);
+  });
+
+  it('also where failures are not counted', () => {
+    const { made } = sources({ failuresPerMinute: 0 });
+    made.proven('a');
+    made.failed('a');
+    expect(made.isKnown('a')).toBe(false);
+  });
+
+  it('until so many others got theirs later', () => {
+    const { made } = sources({ capacity: 2 });
+    for (const address of ['a', 'b', 'a', 'c']) made.proven(address);
+    expect(['a', 'b', 'c'].filter((address) => made.isKnown(address))).toEqual(['a', 'c']);
+  });
+});

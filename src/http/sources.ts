@@ -11,6 +11,8 @@ export interface SourcesOptions {
   readonly capacity?: number;
 }
 
+const CAPACITY = 10_000;
+
 interface Source {
   inFlight: number;
   /** Failures that have not been forgiven yet, as of `at`. */
@@ -25,6 +27,8 @@ interface Source {
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #sources = new Map<string, Source>();
+  /** Those that got a receipt, in the order of their last one. */
+  readonly #known = new Set<string>();
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -48,6 +52,23 @@ export class Sources {
     return null;
   }
 
+  /** Whether its last message but for repeats earned a receipt, as far as we remember. */
+  isKnown(address: string): boolean {
+    return this.#known.has(sourceOf(address));
+  }
+
+  /** A message of this address got a receipt that no earlier one had: an old message that is sent again proves nothing. */
+  proven(address: string): void {
+    const key = sourceOf(address);
+    this.#known.delete(key);
+    this.#known.add(key);
+    if (this.#known.size <= (this.#options.capacity ?? CAPACITY)) return;
+    for (const oldest of this.#known) {
+      this.#known.delete(oldest);
+      break;
+    }
+  }
+
   /** A request that had left, because it only waited, is worked on again: whatever the limits say, it was let in before. */
   comeBack(address: string): void {
     this.#entry(sourceOf(address)).inFlight += 1;
@@ -67,8 +88,9 @@ export class Sources {
    */
   failed(address: string): boolean {
     const limit = this.#options.failuresPerMinute;
-    if (limit === 0) return false;
     const key = sourceOf(address);
+    this.#known.delete(key);
+    if (limit === 0) return false;
     const source = this.#entry(key);
     const before = this.#mayFail(source);
     source.failures = Math.min(this.#failures(source) + 1, limit);
@@ -93,7 +115,7 @@ export class Sources {
   #entry(key: string): Source {
     const known = this.#sources.get(key);
     if (known !== undefined) return known;
-    if (this.#sources.size >= (this.#options.capacity ?? 10_000)) this.#forgetOne();
+    if (this.#sources.size >= (this.#options.capacity ?? CAPACITY)) this.#forgetOne();
     const source: Source = { inFlight: 0, failures: 0, at: this.#options.now() };
     this.#sources.set(key, source);
     return source;

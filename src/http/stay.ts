@@ -1,25 +1,51 @@
 import type { Gate } from './gate.ts';
 import type { Sources } from './sources.ts';
+import type { Strangers } from './strangers.ts';
 
-/** What one message takes up while it is here: a place of the gate, and one of those that its source address may have. */
+/** What one message takes up while it is here: a place of the gate, one of those that its source address may have, a stranger's turn. */
 export class Stay {
   readonly #gate: Gate;
   readonly #sources: Sources;
   readonly #address: string;
+  /** Null once it is not, or no longer, one of them. */
+  #strangers: Strangers | null;
+  #turn: 'none' | 'asked' | 'has' = 'none';
   #inGate = true;
   #counted = true;
   #left = false;
 
-  /** @param gate which has let the message in */
-  constructor(gate: Gate, sources: Sources, address: string) {
+  /**
+   * @param gate which has let the message in
+   * @param strangers who have, too; null for a source that is known
+   */
+  constructor(gate: Gate, sources: Sources, address: string, strangers: Strangers | null) {
     this.#gate = gate;
     this.#sources = sources;
     this.#address = address;
+    this.#strangers = strangers;
+  }
+
+  /** Resolves when the message may be worked on: at once, unless it is a stranger's. */
+  async turn(): Promise<void> {
+    if (this.#strangers === null || this.#turn !== 'none') return;
+    this.#turn = 'asked';
+    await this.#strangers.turn();
+    this.#turn = 'has';
+    if (this.#left) this.endTurn();
+  }
+
+  /** What is still to be done for the message is waiting, or was earned: it counts as a stranger's no longer. May be called again. */
+  endTurn(): void {
+    if (this.#strangers === null || this.#turn === 'asked') return;
+    if (this.#turn === 'has') this.#strangers.end();
+    this.#strangers.leave();
+    this.#strangers = null;
   }
 
   /** The message only waits for another copy of itself: neither the gate nor its source counts it until the returned function is called. */
   pause(): () => void {
     if (this.#left) return () => {};
+    this.endTurn();
     this.giveGate();
     if (this.#counted) this.#sources.leave(this.#address);
     this.#counted = false;
@@ -30,6 +56,7 @@ export class Stay {
   giveGate(): void {
     if (this.#inGate && !this.#left) this.#gate.stepAside();
     this.#inGate = false;
+    this.endTurn();
   }
 
   /** It has been answered. May be called again. */
@@ -38,6 +65,7 @@ export class Stay {
     if (!this.#inGate) this.#gate.stepBack();
     this.#gate.leave();
     this.#left = true;
+    this.endTurn();
   }
 
   /** The request has ended. */

@@ -76,7 +76,7 @@ it('a message that goes on after it waited counts again, is counted once, and is
   const sources = new Sources({ inFlight: 1, failuresPerMinute: 0, now: Date.now });
   const come = (): Stay | string => {
     const refusal = sources.enter('a') ?? gate.enter();
-    return refusal ?? new Stay(gate, sources, 'a');
+    return refusal ?? new Stay(gate, sources, 'a', null);
   };
   const first = come() as Stay;
   expect(come()).toBe('source-busy');

@@ -12,6 +12,7 @@ export function startTestServer(options: Partial<ServerOptions> = {}): Promise<S
     path: '/as4',
     maxBody: 20_000_000,
     inFlight: 8,
+    strangers: 8,
     envelopeTimeoutMs: 20_000,
     requestTimeoutMs: 20_000,
     headersTimeoutMs: 20_000,

@@ -1,0 +1,109 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { TestSender } from '../testing/messages.ts';
+import { removeDirectory, startReceiver, type TestReceiver } from '../testing/receiver.ts';
+import { Strangers } from './strangers.ts';
+import { RawClient } from './testing/raw-client.ts';
+import { startTestServer } from './testing/start.ts';
+
+describe('strangers', () => {
+  it('have so many places, and no more', () => {
+    const strangers = new Strangers(2, 1);
+    expect([strangers.enter(), strangers.enter(), strangers.enter()]).toEqual([true, true, false]);
+    strangers.leave();
+    expect(strangers.enter()).toBe(true);
+  });
+
+  it('are worked on so many at a time, in the order in which they came', async () => {
+    const strangers = new Strangers(8, 2);
+    const begun: number[] = [];
+    for (let i = 0; i < 5; i++) void strangers.turn().then(() => begun.push(i));
+    await setImmediate();
+    expect(begun).toEqual([0, 1]);
+    strangers.end();
+    strangers.end();
+    await setImmediate();
+    expect(begun).toEqual([0, 1, 2, 3]);
+    for (let i = 0; i < 3; i++) strangers.end();
+    await setImmediate();
+    expect(begun).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function client(port: number, source: string): Promise<RawClient> {
+  const made = await RawClient.connect(port, source);
+  cleanUps.push(() => made.socket.destroy());
+  return made;
+}
+
+it('messages of strangers are worked on one after the other, until they only wait', async () => {
+  let working = 0;
+  let most = 0;
+  let arrived = 0;
+  const server = await startTestServer({
+    strangers: 6,
+    async receive(request) {
+      arrived += 1;
+      await request.turn?.();
+      most = Math.max(most, ++working);
+      await setImmediate();
+      working -= 1;
+      request.endTurn?.();
+      while (arrived < 6) await setImmediate(); // would wait for ever if the turn were kept until the answer
+      return { status: 200, contentType: 'text/plain', body: Buffer.from('x') };
+    },
+  });
+  cleanUps.push(() => server.stop(0));
+  const answers = Array.from({ length: 6 }, async (_, i) => {
+    const each = await client(server.port, `127.0.0.${10 + i}`);
+    await each.post('Content-Type: application/soap+xml\r\nContent-Length: 1', 'x');
+    return (await each.answer()).status;
+  });
+  expect(await Promise.all(answers)).toEqual(Array(6).fill(200));
+  expect(most).toBe(1);
+});
+
+describe('a receiver whose places for strangers are taken', () => {
+  const sender = new TestSender();
+  let receiver: TestReceiver;
+
+  async function send(source: string, message?: { contentType: string; body: Uint8Array }): Promise<number> {
+    const { contentType, body } = message ?? (await sender.message());
+    const each = await client(Number(new URL(receiver.url).port), source);
+    await each.post(`Content-Type: ${contentType}\r\nContent-Length: ${body.length}`, Buffer.from(body));
+    return (await each.answer()).status;
+  }
+
+  async function holdThePlace(): Promise<RawClient> {
+    const slow = await client(Number(new URL(receiver.url).port), '127.0.0.66');
+    await slow.post('Content-Type: application/soap+xml\r\nContent-Length: 1000', '<');
+    await expect.poll(() => send('127.0.0.67')).toBe(503);
+    return slow;
+  }
+
+  it('goes on receiving from senders that it knows, and takes others again afterwards', async () => {
+    receiver = await startReceiver({ settings: { 'http.strangers': '1' } });
+    cleanUps.push(() => receiver.stop().then(() => removeDirectory(receiver)));
+    expect(await send('127.0.0.2')).toBe(200);
+    const slow = await holdThePlace();
+    expect(await send('127.0.0.2')).toBe(200);
+    slow.socket.destroy();
+    await expect.poll(() => send('127.0.0.68')).toBe(200);
+  });
+
+  it('knows nobody for a receipt that was given before, nor after a message that was nobody’s', async () => {
+    receiver = await startReceiver({ settings: { 'http.strangers': '1' } });
+    cleanUps.push(() => receiver.stop().then(() => removeDirectory(receiver)));
+    const message = await sender.message();
+    expect([await send('127.0.0.2', message), await send('127.0.0.3', message)]).toEqual([200, 200]);
+    expect(await send('127.0.0.4')).toBe(200);
+    expect(await send('127.0.0.4', { contentType: 'application/soap+xml', body: Buffer.from('<a/>') })).toBe(200);
+    await holdThePlace();
+    expect([await send('127.0.0.2'), await send('127.0.0.3'), await send('127.0.0.4')]).toEqual([200, 503, 503]);
+  });
+});
