@@ -9,6 +9,7 @@ import { count, table } from './report/table.ts';
 import { type Result, runCases } from './runner/run.ts';
 import { endpoint } from './target/endpoint.ts';
 import { startQuittance } from './target/quittance.ts';
+import type { Target } from './target/target.ts';
 import { whyUnreachable } from './wire/connection.ts';
 
 process.exitCode = await main(process.argv.slice(2));
@@ -27,7 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const { url } = options;
-  const target = url === null ? await startQuittance() : usable(() => endpoint(new URL(url), options));
+  const target = url === null ? await ownReceiver() : usable(() => endpoint(new URL(url), options));
   if (target === null) return 2;
   const why = await whyUnreachable(target.url, target.tlsCa);
   if (why !== null) {
@@ -57,6 +58,15 @@ function usable<T>(read: () => T): T | null {
     return read();
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\nSee npm run conformance -- --help\n`);
+    return null;
+  }
+}
+
+async function ownReceiver(): Promise<Target | null> {
+  try {
+    return await startQuittance();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
     return null;
   }
 }

@@ -87,7 +87,7 @@ export const EDELIVERY_CASES: readonly Case[] = [
     payload: { compress: false, compressionType: 'application/gzip', encryptedMimeType: 'application/gzip' },
     editPlain: (octets) => gzipSync(octets),
   }),
-  accept('AS4_CP_TA36', TAD('TA36'), 'Compressed, then encrypted: a receipt.', { document: 'mls' }),
+  accept('AS4_CP_TA36', TAD('TA36'), 'Compressed, then encrypted: a receipt.'),
   refuse('AS4_CP_TA37', TAD('TA37'), 'Encrypted, then compressed: an error.', '', {
     editCipher: (octets) => gzipSync(octets),
   }),

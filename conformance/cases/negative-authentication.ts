@@ -43,7 +43,6 @@ export const AUTHENTICATION_CASES: readonly Case[] = [
   ...CERTIFICATES.map(([name, words], index) =>
     authentication(String(index + 1).padStart(2, '0'), 'PAS4 §4.7', `A certificate ${words} proves nobody.`, {
       as: `bad:${name}`,
-      header: { from: [{ value: 'POP000001', type: PARTY_TYPE }] },
     }),
   ),
   authentication('20', 'XMLDSig §3.2.2', 'A token of another access point is refused.', ({ sender, sender2 }) => ({

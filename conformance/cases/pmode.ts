@@ -108,7 +108,6 @@ export const TOKEN_CASES: readonly Case[] = [
   }),
   refuse('BST-13', 'PFUOI; certificate policy', 'The CN of the signer must be a seat id.', '0101', {
     as: 'bad:bad-seat',
-    header: { from: [{ value: 'ap.example.org', type: PARTY_TYPE }] },
   }),
 ];
 

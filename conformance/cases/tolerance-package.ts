@@ -140,17 +140,17 @@ export const MIME_CASES: readonly Case[] = chapter('MIME', [
     { payload: { contentId: 'in voice#1%@sender.example' } },
   ],
   [
-    'PAS4 §4.10',
-    'Content-Disposition, from a product that cannot leave it out.',
-    { mime: { extraHeaders: ['Content-Disposition: attachment; filename="payload.xml"'] } },
-    'reading',
-  ],
-  [
     'Core §5.1.5',
     'A part that no PartInfo names is thrown away.',
     () => ({
       more: [{ content: Buffer.from('stray'), named: false, signed: false, encrypted: false }],
     }),
+    'reading',
+  ],
+  [
+    'PAS4 §4.10',
+    'Content-Disposition, from a product that cannot leave it out.',
+    { mime: { extraHeaders: ['Content-Disposition: attachment; filename="payload.xml"'] } },
     'reading',
   ],
 ]);

@@ -14,6 +14,8 @@ export interface ChaosOptions {
   readonly target: Target;
   /** Ends the chaos early; the balance is drawn all the same. */
   readonly signal?: AbortSignal;
+  /** ms for deliveries to come to rest at the end; default 20,000. */
+  readonly rest?: number;
 }
 
 export interface ChaosResult {
@@ -30,11 +32,10 @@ export interface ChaosResult {
 }
 
 const SENDERS = 8;
-/** ms for deliveries to come to rest at the end. */
 const REST = 20_000;
 
 /** Lets senders, cuts and kills loose on a receiver, then draws the balance. What is decided by chance follows from the seed; when it meets what does not. */
-export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Promise<ChaosResult> {
+export async function chaos({ seconds, seed, target, signal, rest = REST }: ChaosOptions): Promise<ChaosResult> {
   const { inbox } = target;
   if (inbox === null || target.restart === null) {
     throw new Error('Without its folder and a way to restart it a receiver cannot be judged.');
@@ -62,7 +63,7 @@ export async function chaos({ seconds, seed, target, signal }: ChaosOptions): Pr
     proxy.goesTo(null);
     await killAndStart(target);
     await senders.settle(target.url);
-    const wrong = [...senders.faults, ...nothingShown(senders), ...(await atRest(senders, inbox.directory))];
+    const wrong = [...senders.faults, ...nothingShown(senders), ...(await atRest(senders, inbox.directory, rest))];
     return {
       messages: senders.accounts.length,
       pending: senders.accounts.filter(({ pending }) => pending).length,
@@ -89,8 +90,8 @@ function nothingShown({ counts }: Senders): string[] {
 }
 
 /** The balance once nothing more is on its way: when it is right, and still is a moment later, or when patience ends. */
-async function atRest(senders: Senders, folder: string): Promise<string[]> {
-  for (const end = Date.now() + REST; ; ) {
+async function atRest(senders: Senders, folder: string, rest: number): Promise<string[]> {
+  for (const end = Date.now() + rest; ; ) {
     const before = balance(senders.accounts, readFolder(folder));
     await sleep(before.length === 0 ? 1_500 : 500);
     const after = balance(senders.accounts, readFolder(folder));

@@ -78,8 +78,6 @@ async function runCase(each: Case, trial: Trial, gone: boolean): Promise<Result>
   const without = { case: each, kind: null, ms: 0, exchanges: [] };
   if (each.notApplicable !== undefined) return { ...without, verdict: 'not-applicable', detail: each.notApplicable };
   if (gone) return { ...without, verdict: 'skipped', detail: 'not run: nothing is answered any more' };
-  const missing = (each.needs ?? []).filter((need) => !has(trial.target, need));
-  if (missing.length > 0) return { ...without, verdict: 'skipped', detail: `needs ${missing.join(', ')}` };
   const started = performance.now();
   const finish = (verdict: Verdict, detail: string | null, kind: FailureKind | null): Result => ({
     case: each,
@@ -90,6 +88,8 @@ async function runCase(each: Case, trial: Trial, gone: boolean): Promise<Result>
     exchanges: trial.exchanges,
   });
   try {
+    const missing = (each.needs ?? []).filter((need) => !has(trial.target, need));
+    if (missing.length > 0) return { ...without, verdict: 'skipped', detail: `needs ${missing.join(', ')}` };
     await each.run(trial);
     return finish('passed', null, null);
   } catch (error) {

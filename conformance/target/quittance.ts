@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -41,7 +41,7 @@ export async function startQuittance({ serviced = false, tls }: QuittanceOptions
   let running = await serve(directory, 0, settings);
   let second: Promise<Target> | null = null;
   return {
-    name: 'Quittance',
+    name: `Quittance ${version()}`,
     get url() {
       return running.url;
     },
@@ -72,6 +72,10 @@ export async function startQuittance({ serviced = false, tls }: QuittanceOptions
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 /** Orders to this participant, of any process; patterns with * as an operator writes them. */
