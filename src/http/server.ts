@@ -5,6 +5,7 @@ import type { SecureContextOptions } from 'node:tls';
 import { createApp } from './app.ts';
 import type { AppOptions, AppState } from './app-options.ts';
 import { type ClientError, clientErrorAnswer, isFolded } from './client-error.ts';
+import { Connections } from './connections.ts';
 import { Gate } from './gate.ts';
 import { messageClasses } from './message-classes.ts';
 import { Places } from './places.ts';
@@ -31,8 +32,10 @@ export interface ServerOptions extends AppOptions {
   readonly foldedHeaders: 'accept' | 'refuse';
   /** Refused uploads read to their end at a time. */
   readonly draining: number;
-  /** Open connections; a further one is closed at once. */
+  /** Open connections, a quarter of them of one source at most; a further one is closed at once. */
   readonly maxConnections: number;
+  /** Milliseconds in which an answer must be taken; 60 s. */
+  readonly answerTimeoutMs?: number;
 }
 
 export interface Server {
@@ -79,7 +82,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     open += 1;
     current.set(request.socket, { request, response });
     if (mendedConnections.has(request.socket)) state.last.add(request);
+    // Who never reads would keep its connection for ever: none of Node's time limits is about answers.
+    let unread: NodeJS.Timeout | undefined;
+    response.on('prefinish', () => {
+      unread = setTimeout(() => {
+        dropped(request.socket.remoteAddress ?? '', 0, 'unread-answer');
+        request.socket.destroy();
+      }, options.answerTimeoutMs ?? 60_000);
+    });
     response.on('close', () => {
+      clearTimeout(unread);
       open -= 1;
       if (open === 0) onQuiet?.();
     });
@@ -100,10 +112,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   server.maxConnections = options.maxConnections;
   const dropped = (remoteAddress: string, status: number, reason: string): void =>
     options.onRefused?.({ status, reason, text: '', remoteAddress });
-  // Node asks the system once and remembers; after a reset there is no answer any more, and a failure would be nobody's.
-  const remember = (socket: Socket): unknown => socket.remoteAddress;
-  server.on('connection', remember);
-  if (secure !== null) server.on('secureConnection', remember);
+  const connections = new Connections(options.maxConnections);
+  server.on('connection', (socket: Socket) => {
+    if (mendedConnections.has(socket)) return; // counted already
+    // Node asks the system once and remembers; after a reset there is no answer any more, and a failure would be nobody's.
+    const address = socket.remoteAddress ?? '';
+    if (connections.enter(address)) {
+      socket.on('close', () => connections.leave(address));
+      return;
+    }
+    dropped(address, 0, 'source-connections');
+    socket.destroy();
+  });
+  if (secure !== null) server.on('secureConnection', (socket: Socket): unknown => socket.remoteAddress);
   server.on('drop', (data) => dropped(data?.remoteAddress ?? '', 0, 'connections'));
   server.on('tlsClientError', (_: Error, socket: Socket) => dropped(socket.remoteAddress ?? '', 0, 'tls'));
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
