@@ -28,7 +28,7 @@ function app(options: Partial<AppOptions> = {}, gate = new Gate(1)): ReturnType<
     },
     {
       gate,
-      strangers: new Strangers(8, 1),
+      strangers: new Strangers(8),
       bodies: new WeakMap(),
       expecting: new WeakSet(),
       draining: new Places(8),

@@ -68,19 +68,19 @@ export function messageRoute(
         options.sources.failed(address);
         return await refuse(request, response, refusal);
       }
-      const strangers = options.sources.isKnown(address) ? null : state.strangers;
-      if (strangers?.enter() === false) {
+      const known = options.sources.isKnown(address);
+      if (!known && !state.strangers.enter()) {
         const text = 'Many requests of senders that are not known yet are being worked on; send the message again.';
         return await refuse(request, response, new TransportRefusal(503, text, { reason: 'strangers' }), IMPATIENT);
       }
       const closed = state.gate.enter();
       if (closed !== null) {
-        strangers?.leave();
+        if (!known) state.strangers.leave();
         const text = closed === 'stopping' ? 'The receiver is being stopped' : 'The receiver is busy';
         const busy = new TransportRefusal(503, `${text}; send the message again.`, { reason: closed });
         return await refuse(request, response, busy);
       }
-      stay = new Stay(state.gate, options.sources, address, strangers);
+      stay = new Stay(state.gate, options.sources, address, state.strangers, known);
       return await admitted(request, response, address, stay);
     } finally {
       if (stay === null) options.sources.leave(address);

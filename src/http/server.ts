@@ -54,13 +54,10 @@ export interface Server {
   stop(graceMs: number): Promise<boolean>;
 }
 
-/** One core for them at most: most of what a hostile message costs is done by one thread at a time. */
-const STRANGERS_AT_A_TIME = 1;
-
 /** @throws the listen error (EADDRINUSE, EACCES, …) */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const gate = new Gate(options.inFlight);
-  const strangers = new Strangers(options.strangers, STRANGERS_AT_A_TIME);
+  const strangers = new Strangers(options.strangers);
   const bodies = new WeakMap<IncomingMessage, RequestBody>();
   const state: AppState = {
     gate,

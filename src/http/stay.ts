@@ -7,39 +7,40 @@ export class Stay {
   readonly #gate: Gate;
   readonly #sources: Sources;
   readonly #address: string;
-  /** Null once it is not, or no longer, one of them. */
-  #strangers: Strangers | null;
-  #turn: 'none' | 'asked' | 'has' = 'none';
+  readonly #strangers: Strangers;
+  readonly #known: boolean;
+  #turn: 'none' | 'has' | 'over' = 'none';
   #inGate = true;
   #counted = true;
   #left = false;
 
   /**
    * @param gate which has let the message in
-   * @param strangers who have, too; null for a source that is known
+   * @param known false when `strangers` have let it in, too
    */
-  constructor(gate: Gate, sources: Sources, address: string, strangers: Strangers | null) {
+  constructor(gate: Gate, sources: Sources, address: string, strangers: Strangers, known: boolean) {
     this.#gate = gate;
     this.#sources = sources;
     this.#address = address;
     this.#strangers = strangers;
+    this.#known = known;
   }
 
   /** Resolves when the message may be worked on: at once, unless it is a stranger's. */
   async turn(): Promise<void> {
-    if (this.#strangers === null || this.#turn !== 'none') return;
-    this.#turn = 'asked';
-    await this.#strangers.turn();
+    if (this.#turn !== 'none') return;
+    if (this.#known) this.#strangers.beginKnown();
+    else await this.#strangers.turn();
     this.#turn = 'has';
-    if (this.#left) this.endTurn();
   }
 
-  /** What is still to be done for the message is waiting, or was earned: it counts as a stranger's no longer. May be called again. */
+  /** What is still to be done for the message is waiting, or was earned: nobody's turn waits for it any more. May be called again. */
   endTurn(): void {
-    if (this.#strangers === null || this.#turn === 'asked') return;
-    if (this.#turn === 'has') this.#strangers.end();
-    this.#strangers.leave();
-    this.#strangers = null;
+    if (this.#turn === 'over') return;
+    if (!this.#known) this.#strangers.leave();
+    if (this.#turn === 'has' && this.#known) this.#strangers.endKnown();
+    else if (this.#turn === 'has') this.#strangers.end();
+    this.#turn = 'over';
   }
 
   /** The message only waits for another copy of itself: neither the gate nor its source counts it until the returned function is called. */

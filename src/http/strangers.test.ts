@@ -8,25 +8,45 @@ import { startTestServer } from './testing/start.ts';
 
 describe('strangers', () => {
   it('have so many places, and no more', () => {
-    const strangers = new Strangers(2, 1);
+    const strangers = new Strangers(2);
     expect([strangers.enter(), strangers.enter(), strangers.enter()]).toEqual([true, true, false]);
     strangers.leave();
     expect(strangers.enter()).toBe(true);
   });
 
-  it('are worked on so many at a time, in the order in which they came', async () => {
-    const strangers = new Strangers(8, 2);
+  function queueOf(strangers: Strangers, count: number): number[] {
     const begun: number[] = [];
-    for (let i = 0; i < 5; i++) void strangers.turn().then(() => begun.push(i));
+    for (let i = 0; i < count; i++) void strangers.turn().then(() => begun.push(i));
+    return begun;
+  }
+
+  it('are worked on one at a time, in the order in which they came', async () => {
+    const strangers = new Strangers(8);
+    const begun = queueOf(strangers, 3);
+    for (const expected of [[0], [0, 1], [0, 1, 2]]) {
+      await setImmediate();
+      expect(begun).toEqual(expected);
+      strangers.end();
+    }
+    expect(await strangers.turn()).toBeUndefined();
+  });
+
+  it('let those go first who are known, but not for ever', async () => {
+    const strangers = new Strangers(8);
+    strangers.beginKnown();
+    strangers.beginKnown();
+    const begun = queueOf(strangers, 2);
+    strangers.endKnown();
     await setImmediate();
-    expect(begun).toEqual([0, 1]);
+    expect(begun).toEqual([]);
+    strangers.endKnown();
+    await setImmediate();
+    expect(begun).toEqual([0]);
+    strangers.beginKnown();
     strangers.end();
-    strangers.end();
     await setImmediate();
-    expect(begun).toEqual([0, 1, 2, 3]);
-    for (let i = 0; i < 3; i++) strangers.end();
-    await setImmediate();
-    expect(begun).toEqual([0, 1, 2, 3, 4]);
+    expect(begun).toEqual([0]);
+    await expect.poll(() => begun).toEqual([0, 1]);
   });
 });
 

@@ -1,22 +1,22 @@
+/** Milliseconds for which a stranger lets messages of known senders go before it. */
+const PATIENCE = 100;
+
 /**
- * Requests from addresses to which no receipt was given yet. They have a part of the places only, and are worked on a few at a time in
- * the order in which they came: whatever a flood costs, and from however many addresses it comes, senders that are known do not queue
- * behind it. An honest stranger waits a little, or gets a 503 and comes again; one receipt later it is known.
+ * Requests from addresses to which no receipt was given yet. They have a part of the places only, and are worked on one at a time, in the
+ * order in which they came, when no known sender's message is: whatever a flood costs, and from however many addresses it comes, known
+ * senders do not queue behind it. An honest stranger waits a little, or gets a 503 and comes again; one receipt later it is known.
  */
 export class Strangers {
   readonly #places: number;
-  readonly #atATime: number;
   #inside = 0;
-  #working = 0;
+  #working = false;
+  #known = 0;
   #waiting: (() => void)[] = [];
+  #patience: NodeJS.Timeout | null = null;
 
-  /**
-   * @param places of the gate that they may have
-   * @param atATime of them that are worked on; the others' requests may arrive meanwhile
-   */
-  constructor(places: number, atATime: number) {
+  /** @param places of the gate that they may have */
+  constructor(places: number) {
     this.#places = places;
-    this.#atATime = atATime;
   }
 
   /** @returns whether there was a place; then `leave` must follow */
@@ -30,16 +30,42 @@ export class Strangers {
     this.#inside -= 1;
   }
 
-  /** Resolves when it is this request's turn; then `end` must follow. */
-  async turn(): Promise<void> {
-    if (this.#working < this.#atATime) this.#working += 1;
-    else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+  /** Resolves when it is this stranger's turn; then `end` must follow. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#next();
+    });
   }
 
   /** Hands the turn on. */
   end(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#working -= 1;
-    else next();
+    this.#working = false;
+    this.#next();
+  }
+
+  /** A known sender's message is being worked on, until `endKnown`. */
+  beginKnown(): void {
+    this.#known += 1;
+  }
+
+  endKnown(): void {
+    this.#known -= 1;
+    this.#next();
+  }
+
+  #next(impatient = false): void {
+    if (this.#working || this.#waiting.length === 0) return;
+    if (this.#known > 0 && !impatient) {
+      this.#patience ??= setTimeout(() => {
+        this.#patience = null;
+        this.#next(true);
+      }, PATIENCE);
+      return;
+    }
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    this.#patience = null;
+    this.#working = true;
+    this.#waiting.shift()?.();
   }
 }

@@ -6,6 +6,7 @@ import { removeDirectory, startReceiver } from '../testing/receiver.ts';
 import { Gate } from './gate.ts';
 import { Sources } from './sources.ts';
 import { Stay } from './stay.ts';
+import { Strangers } from './strangers.ts';
 
 /** What a commit waits for. The receiver is real in everything else, and no product code knows of this. */
 const disk = vi.hoisted(() => ({ ready: Promise.resolve() }));
@@ -76,7 +77,7 @@ it('a message that goes on after it waited counts again, is counted once, and is
   const sources = new Sources({ inFlight: 1, failuresPerMinute: 0, now: Date.now });
   const come = (): Stay | string => {
     const refusal = sources.enter('a') ?? gate.enter();
-    return refusal ?? new Stay(gate, sources, 'a', null);
+    return refusal ?? new Stay(gate, sources, 'a', new Strangers(0), true);
   };
   const first = come() as Stay;
   expect(come()).toBe('source-busy');
