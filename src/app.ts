@@ -27,6 +27,7 @@ import { openSpool } from './spool.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import { systemClock } from './store/system-clock.ts';
 import type { Store } from './store/types.ts';
+import { TlsWatch } from './tls-watch.ts';
 import { type SpaceWatch, watchSpace } from './watch-space.ts';
 
 export interface QuittanceOptions {
@@ -75,6 +76,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   const revocation = new RevocationWatch({ trust, identity, settings: config.trust, now, log });
   const loadOwnTls = () => loadTls(config.tls, identity.certificate.publicKey);
   const tls = await loadOwnTls();
+  const tlsWatch = new TlsWatch(tls);
   const databaseFile = config.store.url.replace(/^sqlite:/, '');
   await mkdir(dirname(databaseFile), { recursive: true });
   const serviced = config.serviced.file === '' ? null : await openServiced(config.serviced.file);
@@ -152,7 +154,9 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   const reloadTls = async () => {
     try {
       const renewed = await loadOwnTls();
-      if (renewed !== null) server?.setTls(renewed);
+      if (renewed === null) return;
+      server?.setTls(renewed);
+      tlsWatch.renewed(renewed);
     } catch (err) {
       log.error({ err }, 'the TLS files could not be read again; those from before stay in use');
     }
@@ -160,7 +164,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   const reloading = setInterval(reloadTrust, TRUST_RELOAD);
   reloading.unref();
   let server: Server | null = null;
-  registerPkiMeters(metrics, revocation);
+  registerPkiMeters(metrics, revocation, () => tlsWatch.days(now()));
   registerMeters(metrics, { store, budget, inFlight: () => server?.inFlight() ?? 0, now });
 
   return {
@@ -174,6 +178,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     async listen() {
       await delivery.start();
       revocation.start();
+      for (const { what } of tlsWatch.concerns(now())) log.warn({}, what);
       server = await startServer({
         host: config.http.host,
         port: config.http.port,
@@ -201,7 +206,8 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
           const nobody = { sender: null, messageId: null, claimedMessageId: null, fingerprint: null };
           store.refuse({ at: now(), code: String(status), reason, text, remoteAddress, ...nobody });
         },
-        health: () => health({ store, serviced, space, delivery, revocation, policy, review: config.review, now }),
+        health: () =>
+          health({ store, serviced, space, delivery, revocation, tlsWatch, policy, review: config.review, now }),
         metrics: metrics.text,
         log,
         newId: randomUUID,
@@ -229,6 +235,7 @@ interface HealthSources {
   readonly space: SpaceWatch;
   readonly delivery: Delivery;
   readonly revocation: RevocationWatch;
+  readonly tlsWatch: TlsWatch;
   readonly policy: PolicyFile;
   readonly review: Config['review'];
   readonly now: () => number;
@@ -242,7 +249,8 @@ async function health(s: HealthSources): Promise<Health> {
   if (low !== null) degraded.push({ what: 'free space is below store.minFree: new messages get 503', since: iso(low) });
   const unserviced = s.serviced?.degraded() ?? null;
   if (unserviced !== null) degraded.push({ what: unserviced, since: iso(s.now()) });
-  for (const { what, since } of s.revocation.degraded()) degraded.push({ what, since: iso(since) });
+  const ending = s.tlsWatch.concerns(s.now());
+  for (const { what, since } of [...s.revocation.degraded(), ...ending]) degraded.push({ what, since: iso(since) });
   for (const { what, since } of s.store.degraded()) degraded.push({ what, since: iso(since) });
   const rules = s.policy.degraded();
   if (rules !== null) degraded.push({ what: rules, since: iso(s.now()) });

@@ -5,6 +5,8 @@ import type { PkiFigures, RevocationWatch } from './pki/revocation-watch.ts';
 export function registerPkiMeters(
   metrics: Pick<Metrics, 'gauge' | 'gauges'>,
   watch: Pick<RevocationWatch, 'figures'>,
+  /** Days that the certificate of HTTPS has left; null without HTTPS. */
+  tlsDays: () => number | null,
 ): void {
   const several = (
     name: string,
@@ -19,12 +21,10 @@ export function registerPkiMeters(
     (f) => f.listAgeSeconds,
   );
   several('quittance_crl_left_seconds', 'Time until that list ends.', 'ca', (f) => f.listLeftSeconds);
-  several(
-    'quittance_certificate_days_to_expiry',
-    'Whole days that a certificate is valid.',
-    'certificate',
-    (f) => f.daysToExpiry,
-  );
+  several('quittance_certificate_days_to_expiry', 'Whole days that a certificate is valid.', 'certificate', (f) => {
+    const tls = tlsDays();
+    return tls === null ? f.daysToExpiry : { ...f.daysToExpiry, tls };
+  });
   several('quittance_crl_fetches_total', 'Fetches of revocation lists.', 'outcome', (f) => f.crlFetches);
   several('quittance_ocsp_answers_total', 'Questions to OCSP responders.', 'outcome', (f) => f.ocspAnswers);
   metrics.gauge(

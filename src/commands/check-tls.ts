@@ -1,10 +1,8 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { loadTls, type TlsOptions } from '../http/tls.ts';
+import { TLS_WARNING_DAYS } from '../tls-watch.ts';
 import { error, type Finding, ok } from './finding.ts';
 import { validity } from './validity.ts';
-
-/** Web CAs renew by machine, some of them a month before the end: only what is left undone after that is worth a warning. */
-const WARNING_DAYS = 14;
 
 /**
  * Loads the files of HTTPS as `serve` would.
@@ -20,7 +18,7 @@ export async function checkTls(options: TlsOptions, identity: KeyObject | null, 
     const names = certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', ');
     return [
       ok('tls', `key and certificate belong together: ${names}`),
-      validity('tls', 'the certificate of HTTPS', { notBefore, notAfter }, now, WARNING_DAYS),
+      validity('tls', 'the certificate of HTTPS', { notBefore, notAfter }, now, TLS_WARNING_DAYS),
     ];
   } catch (cause) {
     return [error('tls', cause instanceof Error ? cause.message : String(cause))];

@@ -14,14 +14,19 @@ export interface Expiry {
   readonly since: number;
 }
 
-/** null when the certificate has 30 days or more at the time `at`, epoch milliseconds. */
-export function expiryOf(name: string, certificate: Certificate, at: number): Expiry | null {
+/** null when the certificate has `warnDays` or more at the time `at`, epoch milliseconds. */
+export function expiryOf(
+  name: string,
+  certificate: Pick<Certificate, 'notAfter'>,
+  at: number,
+  warnDays = EXPIRY_WARNING_DAYS,
+): Expiry | null {
   const days = daysToExpiry(certificate, at);
-  if (days >= EXPIRY_WARNING_DAYS) return null;
+  if (days >= warnDays) return null;
   const until = new Date(certificate.notAfter).toISOString().slice(0, 10);
   const text =
     at > certificate.notAfter
       ? `${name} expired on ${until}; replace it`
       : `${name} expires in ${days} ${days === 1 ? 'day' : 'days'}, on ${until}; get its successor now`;
-  return { name, days, text, since: certificate.notAfter - EXPIRY_WARNING_DAYS * 86_400_000 };
+  return { name, days, text, since: certificate.notAfter - warnDays * 86_400_000 };
 }
