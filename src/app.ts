@@ -18,6 +18,7 @@ import { registerMeters } from './meters.ts';
 import { BufferBudget } from './mime/buffer.ts';
 import { openServiced, type ServicedGate } from './open-serviced.ts';
 import { loadIdentity } from './pki/identity.ts';
+import { refuseTestIdentity } from './pki/issuers.ts';
 import { RevocationWatch } from './pki/revocation-watch.ts';
 import { TrustStore } from './pki/trust.ts';
 import { registerPkiMeters } from './pki-meters.ts';
@@ -72,6 +73,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     fail = resolve;
   });
   const identity = await loadIdentity(config.identity);
+  refuseTestIdentity(identity.certificate, config.environment);
   const trust = await TrustStore.load({ ...config.trust, environment: config.environment, now });
   const revocation = new RevocationWatch({ trust, identity, settings: config.trust, now, log });
   const loadOwnTls = () => loadTls(config.tls, identity.certificate.publicKey);

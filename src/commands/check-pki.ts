@@ -3,6 +3,7 @@ import { ageing } from '../pki/concerns.ts';
 import type { Crl } from '../pki/crl.ts';
 import { AllowedHosts } from '../pki/hosts.ts';
 import { type Identity, loadIdentity } from '../pki/identity.ts';
+import { refuseTestIdentity } from '../pki/issuers.ts';
 import { listAges } from '../pki/list-age.ts';
 import { formatDn } from '../pki/names.ts';
 import { TrustStore } from '../pki/trust.ts';
@@ -15,7 +16,10 @@ import { validity } from './validity.ts';
 export async function checkPki(config: Config, now: number): Promise<Finding[]> {
   const findings: Finding[] = [];
   const identity = await attempt(findings, 'identity', () => loadIdentity(config.identity));
-  if (identity) findings.push(...checkIdentity(identity, now));
+  if (identity) {
+    findings.push(...checkIdentity(identity, now));
+    await attempt(findings, 'identity', async () => refuseTestIdentity(identity.certificate, config.environment));
+  }
   findings.push(...(await checkTls(config.tls, identity?.certificate.publicKey ?? null, now)));
   const trust = await attempt(findings, 'trust', () =>
     TrustStore.load({ ...config.trust, environment: config.environment, now: () => now }),

@@ -69,7 +69,6 @@ test.each<[what: string, env: NodeJS.ProcessEnv, wrong: RegExp]>([
   ['a missing revocation list', { QUITTANCE_TRUST__CRLS: '' }, /^revocation: no CRL of .*its senders get 503/],
   ['a trust file that is not there', { QUITTANCE_TRUST__ISSUERS: '/nowhere.pem' }, /^trust: .*\/nowhere\.pem/],
   ['a trust file without a root', { QUITTANCE_TRUST__ISSUERS: cert('ap-ca.crt') }, /^trust: .*add that root/],
-  ['a test CA in production', production(), /^trust: .*is a test CA/],
   ['an inbox that is a file', { QUITTANCE_DELIVERY__INBOX: cert('README.md') }, /^inbox: .*is not a directory/],
   ['a serviced list that is not there', { QUITTANCE_SERVICED__FILE: '/nowhere.toml' }, /^serviced: .*\/nowhere\.toml/],
   ['a disk that is too full', { QUITTANCE_STORE__MIN_FREE: '9000TB' }, /^disk: .*new messages would get 503/],
@@ -90,6 +89,15 @@ function production(): NodeJS.ProcessEnv {
     QUITTANCE_TRUST__CRLS: cert('ap-ca.crl'),
   };
 }
+
+test('a test CA in production is wrong, and so is our own certificate of one', async () => {
+  const { code, wrong } = await run(production());
+  expect(wrong).toEqual([
+    expect.stringMatching(/^identity: CN=POP000002.* is issued by a test CA .*name our production certificate/),
+    expect.stringMatching(/^trust: .*is a test CA/),
+  ]);
+  expect(code).toBe(1);
+});
 
 test('a missing revocation list is only a warning under "soft"', async () => {
   const { code, findings } = await run({ QUITTANCE_TRUST__CRLS: '', QUITTANCE_TRUST__REVOCATION: 'soft' });

@@ -6,6 +6,7 @@ export type PkiErrorCode =
   | 'bad-trust-file'
   | 'issuer-without-root'
   | 'test-issuer-in-production'
+  | 'test-identity-in-production'
   | 'bad-key'
   | 'bad-password'
   | 'key-mismatch'

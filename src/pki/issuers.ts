@@ -1,7 +1,7 @@
 import { type Certificate, EXTENSION, readCertificate } from './certificate.ts';
 import { PkiError } from './errors.ts';
 import { inFile, pemBlocks } from './files.ts';
-import { COMMON_NAME, formatDn, ORGANIZATIONAL_UNIT, sameDn, valuesOf } from './names.ts';
+import { COMMON_NAME, type DistinguishedName, formatDn, ORGANIZATIONAL_UNIT, sameDn, valuesOf } from './names.ts';
 import { SIGNATURE_HASHES } from './signature-algorithms.ts';
 
 /** A CA that may issue access-point certificates, and the self-signed root that vouches for it. */
@@ -82,9 +82,22 @@ function rootOf(ca: Certificate, roots: readonly Certificate[], file: string): C
 }
 
 function refuseTestCa(ca: Certificate): void {
-  const marks = [...valuesOf(ca.subject, COMMON_NAME), ...valuesOf(ca.subject, ORGANIZATIONAL_UNIT)];
-  if (marks.some((value) => /\bTEST\b/i.test(value))) {
-    const what = `${formatDn(ca.subject)} is a test CA, and environment is "production"`;
-    throw new PkiError('test-issuer-in-production', `${what}: trust the production CA, or set environment = "test"`);
-  }
+  if (!isTestName(ca.subject)) return;
+  const what = `${formatDn(ca.subject)} is a test CA, and environment is "production"`;
+  throw new PkiError('test-issuer-in-production', `${what}: trust the production CA, or set environment = "test"`);
+}
+
+/**
+ * Our own certificate in production: one of a test CA may have a key that everybody has.
+ * Throws PkiError `test-identity-in-production`.
+ */
+export function refuseTestIdentity({ subject, issuer }: Certificate, environment: 'test' | 'production'): void {
+  if (environment !== 'production' || !isTestName(issuer)) return;
+  const what = `${formatDn(subject)} is issued by a test CA (${formatDn(issuer)}), and environment is "production"`;
+  throw new PkiError('test-identity-in-production', `${what}: name our production certificate in [identity]`);
+}
+
+/** Peppol's test CAs say TEST in CN and OU, and ours do. */
+function isTestName(name: DistinguishedName): boolean {
+  return [...valuesOf(name, COMMON_NAME), ...valuesOf(name, ORGANIZATIONAL_UNIT)].some((v) => /\bTEST\b/i.test(v));
 }
