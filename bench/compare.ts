@@ -119,12 +119,13 @@ async function build(folder: string): Promise<void> {
 
 /** With what, when and under what load, in lines. */
 function circumstances(
-  { floors, rounds, warmed, others }: Contest,
+  { measured, rounds, warmed, others }: Contest,
   before: { readonly load: number; readonly date: string },
   octets: number,
 ): string[] {
   const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string };
   const cpu = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`;
+  const floors = measured.map(({ floor }) => floor);
   const short = (done: number, asked: string) => (done < Number(asked) ? ` of ${asked} (the time was up)` : '');
   const size = `${(octets / 1000).toFixed(1)} kB (payload ${positive('payload') / 1000} kB)`;
   return [
@@ -132,7 +133,7 @@ function circumstances(
     `${Math.round(others * 100)} % of the cores. Quittance ${version} on Node ${process.versions.node}; ${PHASE4} on ${javaVersion()}, heap ${values.heap}, its default collector,`,
     `JAXP factories named, nothing logged. Messages that warmed each, the same ones: ${warmed}${short(warmed, values.warm)}. Rounds, in turns: ${rounds}${short(rounds, values.rounds)};`,
     `in each, ${values.count} messages of ${size} for every line of the table, which has the medians of the rounds. RSA floor:`,
-    `${median(floors).toFixed(3)} CPU ms, one RSA-2048 unwrap and one signature by the OpenSSL of Node, measured in each round.`,
+    `${median(floors).toFixed(2)} CPU ms (${Math.min(...floors).toFixed(2)}–${Math.max(...floors).toFixed(2)}), one RSA-2048 unwrap and one signature by the OpenSSL of Node, measured beside each load.`,
   ];
 }
 

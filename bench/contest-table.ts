@@ -6,13 +6,11 @@ const KINDS: Readonly<Record<Kind, string>> = { new: 'new', repeat: 'the same ag
 export type RepeatAnswers = Readonly<Record<string, string>>;
 
 /** The medians of all rounds as a Markdown table; rates with the lowest and the highest. */
-export function contestTable({ measured, floors }: Contest, repeats: RepeatAnswers): string {
-  const floor = median(floors);
+export function contestTable({ measured }: Contest, repeats: RepeatAnswers): string {
   const rows = groups(measured).map((group) => {
     const [{ name, kind, connections }] = group;
     const of = (what: 'perSecond' | 'p50' | 'p95' | 'cpu') => group.map((each) => each[what]);
     const rates = of('perSecond').map(Math.round);
-    const cpu = median(of('cpu'));
     return [
       KINDS[kind],
       String(connections),
@@ -20,8 +18,8 @@ export function contestTable({ measured, floors }: Contest, repeats: RepeatAnswe
       kind === 'new' ? 'receipt' : (repeats[name] ?? ''),
       `${Math.round(median(of('perSecond')))} (${Math.min(...rates)}–${Math.max(...rates)})`,
       `${median(of('p50')).toFixed(1)} / ${median(of('p95')).toFixed(1)}`,
-      cpu.toFixed(2),
-      (cpu / floor).toFixed(1),
+      median(of('cpu')).toFixed(2),
+      median(group.map(({ cpu, floor }) => cpu / floor)).toFixed(1),
     ];
   });
   const head = [

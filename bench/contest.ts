@@ -26,12 +26,12 @@ export interface Measured {
   readonly p95: number;
   /** CPU ms of the product's process for each message, handing over included. */
   readonly cpu: number;
+  /** CPU ms of the RSA floor just before: a busy machine makes both dearer. */
+  readonly floor: number;
 }
 
 export interface Contest {
   readonly measured: readonly Measured[];
-  /** RSA floor of each round, CPU ms. */
-  readonly floors: readonly number[];
   readonly rounds: number;
   /** How many messages warmed each of them. */
   readonly warmed: number;
@@ -63,23 +63,24 @@ const WARM_STEP = 500;
 export async function contest(o: ContestOptions): Promise<Contest> {
   const warmed = await warmUp(o);
   const measured: Measured[] = [];
-  const floors: number[] = [];
+  let rounds = 0;
   const share = { foreign: 0, all: 0 };
   for (const [index, round] of o.rounds.entries()) {
     if (index > 0 && performance.now() > o.deadline) break;
-    floors.push(rsaFloor(500));
+    rounds++;
     const order = index % 2 === 0 ? o.contestants : o.contestants.toReversed();
     for (const { connections, messages } of round) {
+      const floor = rsaFloor(500);
       for (const kind of ['new', 'repeat'] as const) {
         for (const contestant of order) {
-          measured.push(await measure(contestant, kind, messages, connections, o, share));
+          measured.push({ ...(await measure(contestant, kind, messages, connections, o, share)), floor });
         }
       }
       o.say(`round ${index + 1} of ${o.rounds.length}, ${connections} connections: done`);
     }
   }
   const others = share.all === 0 ? 0 : Math.max(0, share.foreign / share.all);
-  return { measured, floors, rounds: floors.length, warmed, others };
+  return { measured, rounds, warmed, others };
 }
 
 /** The same for each: new messages, and the first of them once more. */
@@ -105,7 +106,7 @@ async function measure(
   connections: number,
   { contestants, cores }: ContestOptions,
   share: { foreign: number; all: number },
-): Promise<Measured> {
+): Promise<Omit<Measured, 'floor'>> {
   const ours = () => contestants.reduce((sum, each) => sum + cpuOf(each.pid), cpuOf(process.pid));
   const before = { cpu: cpuOf(pid), busy: busyCores() - ours(), at: performance.now() };
   const { perSecond, p50, p95 } = await load(url, messages, connections, kind === 'new' ? isReceipt : repeat);
