@@ -234,7 +234,7 @@ export const configSchema = z.strictObject({
     ratio: integer(
       500,
       { min: 1, max: MANY },
-      'Decompressed bytes per compressed byte, above 512 KiB. Gzip ends at 1032; lines that differ in a number only reach 150.',
+      'Decompressed bytes per compressed byte, above 256 KiB. Gzip ends at 1032; lines that differ in a number only reach 150.',
     ),
     xmlAttachment: size(
       '20MB',

@@ -6,11 +6,11 @@ import { As4Error } from '../as4-error.ts';
 export interface GunzipLimits {
   /** Bytes after decompression. */
   readonly maxBytes: number;
-  /** Bytes out per byte in; looked at only above 512 KiB, where it starts to cost something. Deflate cannot exceed about 1032. */
+  /** Bytes out per byte in; looked at only above 256 KiB, where it starts to cost something. Deflate cannot exceed about 1032. */
   readonly maxRatio: number;
 }
 
-const RATIO_FROM = 512 * 1024;
+const RATIO_FROM = 256 * 1024;
 const CHUNK = 1024 * 1024;
 
 /**

@@ -20,7 +20,7 @@ const PIECE = 16 * 1024;
  * Namespace declarations that any document may have, and bytes for which it may have one more. They cost more than anything else of
  * their length; a serializer that declares its prefix on each element writes one in a hundred bytes.
  */
-const NAMESPACES = 1024;
+const NAMESPACES = 512;
 const NAMESPACE_BYTES = 64;
 
 /**
