@@ -117,3 +117,4 @@ console.table(
 console.log(
   `${rows.length - over.length} of ${rows.length} cost at most a good message and ${ALLOWANCE} ms; load ${loadavg()[0]?.toFixed(1)}`,
 );
+if (over.length > 0) process.exitCode = 1;
