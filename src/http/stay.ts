@@ -9,7 +9,9 @@ export class Stay {
   readonly #address: string;
   readonly #strangers: Strangers;
   readonly #known: boolean;
-  #turn: 'none' | 'has' | 'over' = 'none';
+  /** Null before its turn. */
+  #handOn: (() => void) | null = null;
+  #turnOver = false;
   #inGate = true;
   #counted = true;
   #left = false;
@@ -26,21 +28,20 @@ export class Stay {
     this.#known = known;
   }
 
-  /** Resolves when the message may be worked on: at once, unless it is a stranger's. */
+  /** Resolves when the message may be worked on: at once, unless it is a stranger's. Called once. */
   async turn(): Promise<void> {
-    if (this.#turn !== 'none') return;
-    if (this.#known) this.#strangers.beginKnown();
-    else await this.#strangers.turn();
-    this.#turn = 'has';
+    if (this.#known) {
+      this.#strangers.beginKnown();
+      this.#handOn = () => this.#strangers.endKnown();
+    } else this.#handOn = await this.#strangers.turn();
   }
 
   /** What is still to be done for the message is waiting, or was earned: nobody's turn waits for it any more. May be called again. */
   endTurn(): void {
-    if (this.#turn === 'over') return;
+    if (this.#turnOver) return;
+    this.#turnOver = true;
     if (!this.#known) this.#strangers.leave();
-    if (this.#turn === 'has' && this.#known) this.#strangers.endKnown();
-    else if (this.#turn === 'has') this.#strangers.end();
-    this.#turn = 'over';
+    this.#handOn?.();
   }
 
   /** The message only waits for another copy of itself: neither the gate nor its source counts it until the returned function is called. */

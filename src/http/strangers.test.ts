@@ -14,21 +14,20 @@ describe('strangers', () => {
     expect(strangers.enter()).toBe(true);
   });
 
-  function queueOf(strangers: Strangers, count: number): number[] {
-    const begun: number[] = [];
-    for (let i = 0; i < count; i++) void strangers.turn().then(() => begun.push(i));
+  /** Those whose turn has come, with what ends it, in the order in which it came. */
+  function queueOf(strangers: Strangers, count: number): { n: number; end: () => void }[] {
+    const begun: { n: number; end: () => void }[] = [];
+    for (let n = 0; n < count; n++) void strangers.turn().then((end) => begun.push({ n, end }));
     return begun;
   }
 
   it('are worked on one at a time, in the order in which they came', async () => {
-    const strangers = new Strangers(8);
-    const begun = queueOf(strangers, 3);
+    const begun = queueOf(new Strangers(8), 3);
     for (const expected of [[0], [0, 1], [0, 1, 2]]) {
       await setImmediate();
-      expect(begun).toEqual(expected);
-      strangers.end();
+      expect(begun.map(({ n }) => n)).toEqual(expected);
+      for (const { end } of begun) end(); // also again, which hands nothing on
     }
-    expect(await strangers.turn()).toBeUndefined();
   });
 
   it('let those go first who are known, but not for ever', async () => {
@@ -38,15 +37,27 @@ describe('strangers', () => {
     const begun = queueOf(strangers, 2);
     strangers.endKnown();
     await setImmediate();
-    expect(begun).toEqual([]);
+    expect(begun).toHaveLength(0);
     strangers.endKnown();
     await setImmediate();
-    expect(begun).toEqual([0]);
+    expect(begun).toHaveLength(1);
     strangers.beginKnown();
-    strangers.end();
+    begun[0]?.end();
     await setImmediate();
-    expect(begun).toEqual([0]);
-    await expect.poll(() => begun).toEqual([0, 1]);
+    expect(begun).toHaveLength(1);
+    await expect.poll(() => begun).toHaveLength(2);
+  });
+
+  it('keep nobody from their turn for ever, whatever theirs waits for', async () => {
+    const begun = queueOf(new Strangers(8), 3);
+    await expect.poll(() => begun, { timeout: 5_000 }).toHaveLength(2);
+    begun[0]?.end(); // late: the turn is the second one's now
+    await setImmediate();
+    expect(begun).toHaveLength(2);
+    begun[1]?.end();
+    await setImmediate();
+    expect(begun).toHaveLength(3);
+    begun[2]?.end();
   });
 });
 

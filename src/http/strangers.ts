@@ -1,5 +1,7 @@
 /** Milliseconds for which a stranger lets messages of known senders go before it. */
 const PATIENCE = 100;
+/** Milliseconds that a turn lasts at most: one that waits, for the responder of a CA or for the disk, keeps nobody from theirs. */
+const LONGEST = 1_000;
 
 /**
  * Requests from addresses to which no receipt was given yet. They have a part of the places only, and are worked on one at a time, in the
@@ -11,7 +13,7 @@ export class Strangers {
   #inside = 0;
   #working = false;
   #known = 0;
-  #waiting: (() => void)[] = [];
+  #waiting: ((end: () => void) => void)[] = [];
   #patience: NodeJS.Timeout | null = null;
 
   /** @param places of the gate that they may have */
@@ -30,18 +32,12 @@ export class Strangers {
     this.#inside -= 1;
   }
 
-  /** Resolves when it is this stranger's turn; then `end` must follow. */
-  turn(): Promise<void> {
+  /** Resolves when it is this stranger's turn. @returns hands the turn on; may be called again */
+  turn(): Promise<() => void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       this.#next();
     });
-  }
-
-  /** Hands the turn on. */
-  end(): void {
-    this.#working = false;
-    this.#next();
   }
 
   /** A known sender's message is being worked on, until `endKnown`. */
@@ -52,6 +48,20 @@ export class Strangers {
   endKnown(): void {
     this.#known -= 1;
     this.#next();
+  }
+
+  #begin(): () => void {
+    this.#working = true;
+    let over = false;
+    const end = (): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(longest);
+      this.#working = false;
+      this.#next();
+    };
+    const longest = setTimeout(end, LONGEST);
+    return end;
   }
 
   #next(impatient = false): void {
@@ -65,7 +75,6 @@ export class Strangers {
     }
     if (this.#patience !== null) clearTimeout(this.#patience);
     this.#patience = null;
-    this.#working = true;
-    this.#waiting.shift()?.();
+    this.#waiting.shift()?.(this.#begin());
   }
 }
