@@ -7,6 +7,8 @@ import { type ContentType, parseContentType } from '../mime/content-type.ts';
 import { MimeError } from '../mime/mime-error.ts';
 import { type BufferedPart, type MimePart, readMultipart, readMultipartBuffer } from '../mime/multipart.ts';
 
+const SOAP = 'application/soap+xml';
+
 export type AnyPart = BufferedPart | MimePart;
 
 /** The envelope, and the parts behind it: all there, or still on their way. */
@@ -31,7 +33,9 @@ export type Body =
 
 /** Takes the body into memory when it is small (architecture §2.2), and names its bytes as the shortcut looks them up. */
 export async function takeBody(request: IncomingRequest, limits: BodyLimits, budget: BufferBudget): Promise<Body> {
-  const taken = await bufferUpTo(request.body, limits.buffer, budget);
+  // Without parts there is nothing to keep beyond an envelope.
+  const bare = parseContentType(request.contentType)?.type === SOAP;
+  const taken = await bufferUpTo(request.body, bare ? Math.min(limits.buffer, limits.envelope) : limits.buffer, budget);
   if (!('whole' in taken)) return { ...taken, digest: null };
   const type = Buffer.from(request.contentType ?? '', 'latin1');
   const length = Buffer.alloc(4);
@@ -46,7 +50,7 @@ export async function takeBody(request: IncomingRequest, limits: BodyLimits, bud
  */
 export async function unpack(body: Body, contentType: string | undefined, limits: BodyLimits): Promise<Packaging> {
   const type = parseContentType(contentType);
-  if (type?.type === 'application/soap+xml') {
+  if (type?.type === SOAP) {
     return { envelope: 'whole' in body ? limited(body.whole, limits) : await collect(body.stream, limits), parts: [] };
   }
   const boundary = type?.parameters.boundary;
@@ -98,7 +102,7 @@ function checkRoot<P extends AnyPart>(root: P | undefined, type: ContentType): a
   if (root === undefined)
     throw new As4Error('EBMS:0007', 'The multipart body has no part', { status: 400, reason: 'no-part' });
   const media = root.contentType?.type;
-  if (media !== undefined && media !== 'application/soap+xml') {
+  if (media !== undefined && media !== SOAP) {
     throw new As4Error('EBMS:0007', 'The first MIME part is not application/soap+xml', {
       status: 400,
       reason: 'root-type',
