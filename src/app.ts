@@ -10,7 +10,7 @@ import { PolicyFile } from './dedup/policy-file.ts';
 import { type Delivery, folderDelivery } from './delivery/delivery.ts';
 import type { Degradation, Health } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
-import { remoteAddressBehind } from './http/remote-address.ts';
+import { proxyList, remoteAddressBehind } from './http/remote-address.ts';
 import { type Server, startServer } from './http/server.ts';
 import { Sources } from './http/sources.ts';
 import { loadTls } from './http/tls.ts';
@@ -61,6 +61,8 @@ export interface Quittance {
 /** Trust files are read again this often: CRLs are renewed by whoever puts them there. */
 const TRUST_RELOAD = 60_000;
 /** Payloads up to this stay in memory and go into the row (architecture §3). */
+/** Messages whose senders are known again after a start. */
+const KNOWN_MESSAGES = 10_000;
 const IN_MEMORY = 256 * 1024;
 
 /** Puts the receiver together. Throws ConfigError, PkiError, StoreError or DeliveryError, each with a sentence that says what to do. */
@@ -103,6 +105,8 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     failuresPerMinute: config.http.failuresPerMinute,
     now,
   });
+  // The latest last, which is the order in which they are forgotten.
+  for (const address of [...(await store.recentAddresses(KNOWN_MESSAGES))].reverse()) sources.proven(address);
   const delivery = folderDelivery({
     outbox: store.outbox,
     lockFile: `${databaseFile}.delivery-lock`,
@@ -122,7 +126,6 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
     trust,
     revocation,
     store,
-    proven: (remoteAddress) => sources.proven(remoteAddress),
     unproven(remoteAddress) {
       if (!sources.failed(remoteAddress)) return;
       log.warn({ remoteAddress }, 'too many requests without an authentic message: this address gets 503 for a while');
@@ -167,7 +170,8 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
   reloading.unref();
   let server: Server | null = null;
   registerPkiMeters(metrics, revocation, () => tlsWatch.days(now()));
-  registerMeters(metrics, { store, budget, inFlight: () => server?.inFlight() ?? 0, now });
+  const [inFlight, strangers] = [() => server?.inFlight() ?? 0, () => server?.strangers() ?? 0];
+  registerMeters(metrics, { store, budget, inFlight, strangers, now });
 
   return {
     onFatal: fatal,
@@ -196,6 +200,7 @@ export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {
         retryAfterSeconds: Math.ceil(config.http.retryAfter / 1000),
         receive,
         remoteAddress: remoteAddressBehind(config.http.trustProxy),
+        isProxy: proxyList(config.http.trustProxy),
         sources,
         tls,
         foldedHeaders: config.http.foldedHeaders,

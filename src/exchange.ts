@@ -31,6 +31,8 @@ export interface IncomingRequest {
   readonly turn?: () => Promise<void>;
   /** Called when others may have their turn, since all that remains is to wait. */
   readonly endTurn?: () => void;
+  /** Called when a message that is no repeat got its receipt: its source is known from now on. */
+  readonly proven?: () => void;
   /** Called once the envelope is known to come from a trusted sender: only then may the rest of the body take its time. */
   readonly authenticated?: () => void;
 }

@@ -9,11 +9,13 @@ export interface Meters {
   readonly budget: Pick<BufferBudget, 'used'>;
   /** Messages that are being worked on. */
   readonly inFlight: () => number;
+  /** Messages of addresses that are not known. */
+  readonly strangers: () => number;
   readonly now: () => number;
 }
 
 /** What is measured when somebody looks, not when it happens. */
-export function registerMeters(metrics: Metrics, { store, budget, inFlight, now }: Meters): void {
+export function registerMeters(metrics: Metrics, { store, budget, inFlight, strangers, now }: Meters): void {
   metrics.gauges('quittance_hand_overs', 'Hand-overs in the database, by state.', 'state', () => store.counts());
   metrics.gauge('quittance_reviews_waiting', 'Receipted messages that wait for an operator.', async () => {
     return (await waitingReviews(store)).count;
@@ -23,6 +25,7 @@ export function registerMeters(metrics: Metrics, { store, budget, inFlight, now 
     return oldest === null ? 0 : (now() - oldest) / 1000;
   });
   metrics.gauge('quittance_in_flight', 'Messages that are being worked on.', inFlight);
+  metrics.gauge('quittance_strangers', 'Messages here from addresses that are not known.', strangers);
   metrics.gauge('quittance_buffered_bytes', 'Request bodies held in memory.', () => budget.used);
   metrics.gauge('quittance_audit_gaps_total', 'Suppressions since the start that could not be recorded.', () =>
     store.gaps(),

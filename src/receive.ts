@@ -60,8 +60,6 @@ export interface ReceiveOptions extends Recaller {
   /** Called when the store can no longer be trusted: the process must end. */
   readonly onFatal: (error: Error) => void;
   readonly observe: (seen: Observation) => void;
-  /** Called when a message that is no repeat got its receipt. */
-  readonly proven: (remoteAddress: string) => void;
   /** Called when a request has ended by its own fault and nobody has proved to be its sender: a refusal, a posted signal, an upload that broke off. */
   readonly unproven: (remoteAddress: string) => void;
   readonly checkpoint: Checkpoint;
@@ -105,7 +103,7 @@ export function createReceive(o: ReceiveOptions): Receive {
     try {
       trace.step('read');
       body = await takeBody(request, o.limits, o.budget);
-      if ('whole' in body) await request.turn?.();
+      if ('whole' in body) await turn(request, trace);
       const { answer, decision } = (await recogniseBytes(request, body, trace)) ?? (await travel(request, body, trace));
       report(trace, { decision, code: null, reason: null });
       return answer;
@@ -115,6 +113,12 @@ export function createReceive(o: ReceiveOptions): Receive {
       body?.release();
     }
   };
+
+  async function turn(request: IncomingRequest, trace: Trace): Promise<void> {
+    trace.step('turn');
+    await request.turn?.();
+    trace.step('read');
+  }
 
   /** The shortcut: bytes that were answered before. Most retries are (facts §2.1). */
   async function recogniseBytes(incoming: IncomingRequest, body: Body, trace: Trace): Promise<Outcome | null> {
@@ -141,7 +145,7 @@ export function createReceive(o: ReceiveOptions): Receive {
   async function travel(request: IncomingRequest, body: Body, trace: Trace): Promise<Outcome> {
     const packaging = await unpack(body, request.contentType, o.limits);
     // Of a stream no more than the envelope may hold others up, and only once it is here.
-    if ('stream' in body) await request.turn?.();
+    if ('stream' in body) await turn(request, trace);
     const document = readEnvelope(packaging, trace);
     if (isPostedSignal(document.root)) {
       trace.signals = postedSignals(document.root);
@@ -196,7 +200,7 @@ export function createReceive(o: ReceiveOptions): Receive {
       trace.step('commit');
       request.endTurn?.();
       const outcome = await commit(stored, trace);
-      if (outcome.decision !== 'duplicate') o.proven(trace.remoteAddress);
+      if (outcome.decision !== 'duplicate') request.proven?.();
       return outcome;
     } finally {
       opened?.discard();

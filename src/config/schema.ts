@@ -65,9 +65,9 @@ export const configSchema = z.strictObject({
       'Of http.inFlight, those that one source address may have; the next one gets 503.',
     ),
     strangers: integer(
-      56,
+      1024,
       { min: 1, max: MANY },
-      'Of http.inFlight, those of addresses that got no receipt for a new message since their last failure, or the start.',
+      'Messages from addresses that got no receipt for a new message yet: they arrive and wait beside http.inFlight.',
     ),
     failuresPerMinute: integer(
       600,
@@ -79,7 +79,11 @@ export const configSchema = z.strictObject({
       { min: 0, max: MANY },
       'Refused uploads read to their end at a time; a further one is cut off after its answer.',
     ),
-    maxConnections: integer(4096, { min: 1, max: MANY }, 'Open connections; a further one is closed at once.'),
+    maxConnections: integer(
+      4096,
+      { min: 1, max: MANY },
+      'Open connections, a quarter of them of one source at most; a further one is closed at once.',
+    ),
   }),
   tls: section({
     certificate: path(
@@ -232,9 +236,9 @@ export const configSchema = z.strictObject({
     partHeaders: size('16KiB', 'Header bytes of one MIME part.'),
     payload: size('250MB', 'Largest payload once decompressed.'),
     ratio: integer(
-      500,
+      300,
       { min: 1, max: MANY },
-      'Decompressed bytes per compressed byte, above 256 KiB. Gzip ends at 1032; lines that differ in a number only reach 150.',
+      'Decompressed bytes per compressed byte, above 128 KiB. Gzip ends at 1032; lines of an invoice that are all the same reach 230.',
     ),
     xmlAttachment: size(
       '20MB',

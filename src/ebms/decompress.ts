@@ -6,11 +6,16 @@ import { As4Error } from '../as4-error.ts';
 export interface GunzipLimits {
   /** Bytes after decompression. */
   readonly maxBytes: number;
-  /** Bytes out per byte in; looked at only above 256 KiB, where it starts to cost something. Deflate cannot exceed about 1032. */
+  /** Bytes out per byte in; looked at only above 128 KiB, where it starts to cost something. Deflate cannot exceed about 1032. */
   readonly maxRatio: number;
+  /** Bytes of all that is compressed, where that is known. What an ordinary document of this length unfolds to is never too much. */
+  readonly length?: number;
 }
 
-const RATIO_FROM = 256 * 1024;
+/** Bytes out per byte in of XML that has nothing special about it. */
+const ORDINARY = 10;
+
+const RATIO_FROM = 128 * 1024;
 const CHUNK = 1024 * 1024;
 
 /**
@@ -70,8 +75,8 @@ export function gunzipWhole(bytes: Uint8Array, limits: GunzipLimits): Buffer {
   return result.buffer;
 }
 
-function allowance(taken: number, { maxBytes, maxRatio }: GunzipLimits): number {
-  return Math.min(maxBytes, Math.max(RATIO_FROM, taken * maxRatio));
+function allowance(taken: number, { maxBytes, maxRatio, length = 0 }: GunzipLimits): number {
+  return Math.min(maxBytes, Math.max(RATIO_FROM, taken * maxRatio, length * ORDINARY));
 }
 
 /** ISIZE of the last member, bytes: what it will unfold to if its sender is honest (RFC 1952 §2.3.1). A hint and nothing more. */

@@ -123,7 +123,6 @@ export async function openWorld(s: Shared): Promise<World> {
       wakeDelivery: () => delivery.wake(),
       onFatal: fail,
       observe: () => {},
-      proven: () => {},
       unproven: () => {},
       checkpoint: noCheckpoint,
       now,

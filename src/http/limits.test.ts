@@ -70,7 +70,7 @@ describe('a source address', () => {
     });
     const url = `${server.url}/as4`;
     const first = [1, 2].map(() => postFrom('192.0.2.1', url, 'x', soap));
-    while (server.inFlight() < 2) await pause(1);
+    while (server.strangers() < 2) await pause(1);
     expect(await postFrom('192.0.2.1', url, 'x', soap)).toMatchObject({ status: 503, retryAfter: '30' });
     expect(await postFrom('192.0.2.2', url, 'x', soap)).toMatchObject({ status: 204 });
     release();

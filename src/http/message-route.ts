@@ -10,6 +10,9 @@ import { Stay } from './stay.ts';
 /** What is read of an upload whose source has used up its patience: enough for the answer to arrive at a sender that means well. */
 const IMPATIENT = { drainBytes: 64 * 1024, drainMs: 2_000, lingerBytes: 64 * 1024, lingerMs: 2_000 };
 
+/** Milliseconds between two lines of the log that say the same of a flood. */
+const LINE_EVERY = 60_000;
+
 /**
  * A POST to the AS4 path, cheapest check first: the limits of its source, what its header says, a place of the gate; then the journey.
  * @param incident the answer to a fault of ours, which it logs
@@ -28,13 +31,23 @@ export function messageRoute(
   ): Promise<void> {
     const { status, reason, message: text } = refusal;
     const seen = { status, reason, remoteAddress: options.remoteAddress(request) };
-    // Of a flood only its beginning is logged (see `failed`); metrics count all of it.
-    if (reason !== 'source-failing' && reason !== 'strangers') options.log.warn(seen, 'request refused');
+    // Of a flood only its beginning is logged (see `failed`), or one in a while; metrics count all of it.
+    if (reason !== 'source-failing' && (reason !== 'strangers' || worthALine())) {
+      options.log.warn(seen, 'request refused');
+    }
     options.onRefused?.({ ...seen, text });
     const answer = plainText(status, text, refusal.retryAfter);
     // What cannot be framed for sure must not be followed by anything.
     if (reason === 'transfer-encoding') state.last.add(request);
     return send(request, response, answer, status === 413 ? { drainBytes: -1 } : more);
+  }
+
+  let lastLine = Number.NEGATIVE_INFINITY;
+
+  function worthALine(): boolean {
+    if (performance.now() - lastLine < LINE_EVERY) return false;
+    lastLine = performance.now();
+    return true;
   }
 
   let proxyNamed = false;
@@ -71,7 +84,7 @@ export function messageRoute(
       const known = options.sources.isKnown(address);
       if (!known && !state.strangers.enter()) {
         const text = 'Many requests of senders that are not known yet are being worked on; send the message again.';
-        return await refuse(request, response, new TransportRefusal(503, text, { reason: 'strangers' }), IMPATIENT);
+        return await refuse(request, response, new TransportRefusal(503, text, { reason: 'strangers' }));
       }
       const closed = state.gate.enter();
       if (closed !== null) {
@@ -103,7 +116,16 @@ export function messageRoute(
         body,
         remoteAddress,
         pause: () => stay.pause(),
-        turn: () => stay.turn(),
+        async turn() {
+          // What is to be judged is here; how long it then waits is not its sender's fault.
+          clearTimeout(late);
+          await stay.turn();
+          if (response.destroyed) throw new TransportRefusal(400, 'The sender went away.', { reason: 'aborted' });
+        },
+        proven() {
+          options.sources.proven(remoteAddress);
+          state.strangers.promote(remoteAddress);
+        },
         endTurn: () => stay.endTurn(),
         authenticated: () => clearTimeout(late),
       });
@@ -113,6 +135,7 @@ export function messageRoute(
       clearTimeout(late);
     }
     // What is left of the upload is read only so that the answer arrives; others may be worked on meanwhile.
+    stay.endTurn();
     stay.giveGate();
     const onAnswered = () => stay.leaveGate();
     const patience = answer.status === 408 ? IMPATIENT : { drainMs: options.requestTimeoutMs };

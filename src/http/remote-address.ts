@@ -4,12 +4,8 @@ import { BlockList, isIP } from 'node:net';
 /** Who sends a request: an IP address, or '' when its connection is gone already. */
 export type RemoteAddress = (request: IncomingMessage) => string;
 
-/**
- * The socket's own word, unless that is a proxy of ours: then the last entry of X-Forwarded-For that is none of them. Entries in front
- * of it were written by strangers. An entry that is no address ends the search at the proxy that sent it.
- * @param proxies addresses and networks such as `10.0.0.0/8`; checked by the configuration
- */
-export function remoteAddressBehind(proxies: readonly string[]): RemoteAddress {
+/** @param proxies addresses and networks such as `10.0.0.0/8`; checked by the configuration */
+export function proxyList(proxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList();
   for (const proxy of proxies) {
     const [address = '', prefix] = proxy.split('/');
@@ -17,7 +13,19 @@ export function remoteAddressBehind(proxies: readonly string[]): RemoteAddress {
     if (prefix === undefined) trusted.addAddress(address, family);
     else trusted.addSubnet(address, Number(prefix), family);
   }
-  const isProxy = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return (address) => {
+    const bare = plain(address);
+    return bare !== '' && trusted.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+  };
+}
+
+/**
+ * The socket's own word, unless that is a proxy of ours: then the last entry of X-Forwarded-For that is none of them. Entries in front
+ * of it were written by strangers. An entry that is no address ends the search at the proxy that sent it.
+ * @param proxies addresses and networks such as `10.0.0.0/8`; checked by the configuration
+ */
+export function remoteAddressBehind(proxies: readonly string[]): RemoteAddress {
+  const isProxy = proxyList(proxies);
 
   return (request) => {
     let address = plain(request.socket.remoteAddress ?? '');

@@ -20,12 +20,14 @@ export interface ServerOptions extends AppOptions {
   readonly port: number;
   /** Messages worked on at the same time; more get 503. */
   readonly inFlight: number;
-  /** Of those, messages of sources that are not known. */
+  /** Messages of sources that are not known: those that arrive or wait, on top of them. */
   readonly strangers: number;
   /** Milliseconds for the header of a request. */
   readonly headersTimeoutMs: number;
   /** Milliseconds an idle connection is kept; 30 s. */
   readonly keepAliveTimeoutMs?: number;
+  /** Whether an address is that of a proxy in front of us: the limit of one source is not for it. */
+  readonly isProxy?: (address: string) => boolean;
   /** Null: plain HTTP. */
   readonly tls?: SecureContextOptions | null;
   /** What becomes of a Content-Type that is folded over several lines. */
@@ -44,6 +46,8 @@ export interface Server {
   readonly port: number;
   /** Messages that are being worked on. */
   inFlight(): number;
+  /** Messages of sources that are not known, also those that only wait. */
+  strangers(): number;
   /** New connections get this certificate; those that are open go on with theirs. Throws what `tls.createSecureContext` throws. */
   setTls(tls: SecureContextOptions): void;
   /**
@@ -109,7 +113,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   server.maxConnections = options.maxConnections;
   const dropped = (remoteAddress: string, status: number, reason: string): void =>
     options.onRefused?.({ status, reason, text: '', remoteAddress });
-  const connections = new Connections(options.maxConnections);
+  const connections = new Connections(options.maxConnections, options.isProxy ?? (() => false));
   server.on('connection', (socket: Socket) => {
     if (mendedConnections.has(socket)) return; // counted already
     // Node asks the system once and remembers; after a reset there is no answer any more, and a failure would be nobody's.
@@ -210,6 +214,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     url: `${secure === null ? 'http' : 'https'}://${host}:${port}`,
     port,
     inFlight: () => gate.inFlight,
+    strangers: () => strangers.inside,
     setTls: (renewed) => secure?.setSecureContext(renewed),
     stop,
   };

@@ -12,6 +12,8 @@ export interface SourcesOptions {
 }
 
 const CAPACITY = 10_000;
+/** A connection that breaks, or one faulty message, does not make a partner a stranger. */
+const CREDIT = 10;
 
 interface Source {
   inFlight: number;
@@ -27,8 +29,8 @@ interface Source {
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #sources = new Map<string, Source>();
-  /** Those that got a receipt, in the order of their last one. */
-  readonly #known = new Set<string>();
+  /** Those that got a receipt, in the order of their last one, with the failures that they may still have before they are strangers again. */
+  readonly #known = new Map<string, number>();
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -52,7 +54,7 @@ export class Sources {
     return null;
   }
 
-  /** Whether its last message but for repeats earned a receipt, as far as we remember. */
+  /** Whether it got a receipt for a new message, and has not failed ten times since, as far as we remember. */
   isKnown(address: string): boolean {
     return this.#known.has(sourceOf(address));
   }
@@ -61,9 +63,9 @@ export class Sources {
   proven(address: string): void {
     const key = sourceOf(address);
     this.#known.delete(key);
-    this.#known.add(key);
+    this.#known.set(key, CREDIT);
     if (this.#known.size <= (this.#options.capacity ?? CAPACITY)) return;
-    for (const oldest of this.#known) {
+    for (const oldest of this.#known.keys()) {
       this.#known.delete(oldest);
       break;
     }
@@ -89,7 +91,9 @@ export class Sources {
   failed(address: string): boolean {
     const limit = this.#options.failuresPerMinute;
     const key = sourceOf(address);
-    this.#known.delete(key);
+    const credit = this.#known.get(key);
+    if (credit !== undefined && credit > 1) this.#known.set(key, credit - 1);
+    else this.#known.delete(key);
     if (limit === 0) return false;
     const source = this.#entry(key);
     const before = this.#mayFail(source);

@@ -18,7 +18,7 @@ export class Stay {
 
   /**
    * @param gate which has let the message in
-   * @param known false when `strangers` have let it in, too
+   * @param known false when `strangers` have let it in, too: then it has its place of the gate from its turn on
    */
   constructor(gate: Gate, sources: Sources, address: string, strangers: Strangers, known: boolean) {
     this.#gate = gate;
@@ -26,6 +26,8 @@ export class Stay {
     this.#address = address;
     this.#strangers = strangers;
     this.#known = known;
+    // A stranger's upload is worth no place yet.
+    if (!known) this.giveGate();
   }
 
   /** Resolves when the message may be worked on: at once, unless it is a stranger's. Called once. */
@@ -33,7 +35,11 @@ export class Stay {
     if (this.#known) {
       this.#strangers.beginKnown();
       this.#handOn = () => this.#strangers.endKnown();
-    } else this.#handOn = await this.#strangers.turn();
+      return;
+    }
+    this.#handOn = await this.#strangers.turn(this.#address);
+    this.#gate.stepBack();
+    this.#inGate = true;
   }
 
   /** What is still to be done for the message is waiting, or was earned: nobody's turn waits for it any more. May be called again. */
@@ -58,7 +64,6 @@ export class Stay {
   giveGate(): void {
     if (this.#inGate && !this.#left) this.#gate.stepAside();
     this.#inGate = false;
-    this.endTurn();
   }
 
   /** It has been answered. May be called again. */

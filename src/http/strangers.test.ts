@@ -17,7 +17,7 @@ describe('strangers', () => {
   /** Those whose turn has come, with what ends it, in the order in which it came. */
   function queueOf(strangers: Strangers, count: number): { n: number; end: () => void }[] {
     const begun: { n: number; end: () => void }[] = [];
-    for (let n = 0; n < count; n++) void strangers.turn().then((end) => begun.push({ n, end }));
+    for (let n = 0; n < count; n++) void strangers.turn(`192.0.2.${n}`).then((end) => begun.push({ n, end }));
     return begun;
   }
 
@@ -46,6 +46,22 @@ describe('strangers', () => {
     await setImmediate();
     expect(begun).toHaveLength(1);
     await expect.poll(() => begun).toHaveLength(2);
+  });
+
+  it('need not wait any longer once their address is known, however many of them wait', async () => {
+    const strangers = new Strangers(8);
+    const begun = queueOf(strangers, 4);
+    const more: string[] = [];
+    for (const name of ['a', 'b']) void strangers.turn('192.0.2.2').then(() => more.push(name));
+    strangers.promote('192.0.2.2');
+    await setImmediate();
+    expect(begun.map(({ n }) => n)).toEqual([0, 2]);
+    expect(more).toEqual(['a', 'b']);
+    // They are worked on as those of known senders are: others let them go first.
+    begun[0]?.end();
+    await setImmediate();
+    expect(begun).toHaveLength(2);
+    await expect.poll(() => begun.map(({ n }) => n)).toEqual([0, 2, 1]);
   });
 
   it('keep nobody from their turn for ever, whatever theirs waits for', async () => {
@@ -127,13 +143,25 @@ describe('a receiver whose places for strangers are taken', () => {
     await expect.poll(() => send('127.0.0.68')).toBe(200);
   });
 
-  it('knows nobody for a receipt that was given before, nor after a message that was nobody’s', async () => {
+  it('knows after a restart whom it knew before', async () => {
+    receiver = await startReceiver({ settings: { 'http.strangers': '1' } });
+    cleanUps.push(() => receiver.stop().then(() => removeDirectory(receiver)));
+    expect(await send('127.0.0.2')).toBe(200);
+    await receiver.stop();
+    receiver = await startReceiver({ settings: { 'http.strangers': '1' }, directory: receiver.directory });
+    await holdThePlace();
+    expect([await send('127.0.0.2'), await send('127.0.0.3')]).toEqual([200, 503]);
+  });
+
+  it('knows nobody for a receipt that was given before, nor after ten messages that were nobody’s', async () => {
     receiver = await startReceiver({ settings: { 'http.strangers': '1' } });
     cleanUps.push(() => receiver.stop().then(() => removeDirectory(receiver)));
     const message = await sender.message();
     expect([await send('127.0.0.2', message), await send('127.0.0.3', message)]).toEqual([200, 200]);
     expect(await send('127.0.0.4')).toBe(200);
-    expect(await send('127.0.0.4', { contentType: 'application/soap+xml', body: Buffer.from('<a/>') })).toBe(200);
+    const nobodys = { contentType: 'application/soap+xml', body: Buffer.from('<a/>') };
+    for (let n = 0; n < 10; n++) expect(await send('127.0.0.4', nobodys)).toBe(200);
+    expect(await send('127.0.0.2', nobodys)).toBe(200);
     await holdThePlace();
     expect([await send('127.0.0.2'), await send('127.0.0.3'), await send('127.0.0.4')]).toEqual([200, 503, 503]);
   });

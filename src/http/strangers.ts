@@ -1,24 +1,37 @@
+import { sourceOf } from './sources.ts';
+
 /** Milliseconds for which a stranger lets messages of known senders go before it. */
 const PATIENCE = 100;
 /** Milliseconds that a turn lasts at most: one that waits, for the responder of a CA or for the disk, keeps nobody from theirs. */
 const LONGEST = 1_000;
 
+interface Waiting {
+  readonly source: string;
+  /** @param end what ends the turn */
+  readonly begin: (end: () => void) => void;
+}
+
 /**
- * Requests from addresses to which no receipt was given yet. They have a part of the places only, and are worked on one at a time, in the
- * order in which they came, when no known sender's message is: whatever a flood costs, and from however many addresses it comes, known
- * senders do not queue behind it. An honest stranger waits a little, or gets a 503 and comes again; one receipt later it is known.
+ * Requests from addresses to which no receipt was given yet. While they arrive and wait they take no place of the gate, and they are
+ * worked on one at a time, in the order in which they came, when no known sender's message is: whatever a flood costs, and from however
+ * many addresses it comes, known senders do not queue behind it. An honest stranger waits a little; one receipt later it is known.
  */
 export class Strangers {
   readonly #places: number;
   #inside = 0;
   #working = false;
   #known = 0;
-  #waiting: ((end: () => void) => void)[] = [];
+  #waiting: Waiting[] = [];
   #patience: NodeJS.Timeout | null = null;
 
-  /** @param places of the gate that they may have */
+  /** @param places for requests that arrive, wait or are worked on */
   constructor(places: number) {
     this.#places = places;
+  }
+
+  /** Requests of strangers that are here. */
+  get inside(): number {
+    return this.#inside;
   }
 
   /** @returns whether there was a place; then `leave` must follow */
@@ -33,11 +46,23 @@ export class Strangers {
   }
 
   /** Resolves when it is this stranger's turn. @returns hands the turn on; may be called again */
-  turn(): Promise<() => void> {
+  turn(address: string): Promise<() => void> {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+      this.#waiting.push({ source: sourceOf(address), begin: resolve });
       this.#next();
     });
+  }
+
+  /** This address is known now: what it has waiting need not wait any longer. */
+  promote(address: string): void {
+    const source = sourceOf(address);
+    const promoted = this.#waiting.filter((waiting) => waiting.source === source);
+    if (promoted.length === 0) return;
+    this.#waiting = this.#waiting.filter((waiting) => waiting.source !== source);
+    for (const { begin } of promoted) {
+      this.beginKnown();
+      begin(once(() => this.endKnown()));
+    }
   }
 
   /** A known sender's message is being worked on, until `endKnown`. */
@@ -52,14 +77,11 @@ export class Strangers {
 
   #begin(): () => void {
     this.#working = true;
-    let over = false;
-    const end = (): void => {
-      if (over) return;
-      over = true;
+    const end = once(() => {
       clearTimeout(longest);
       this.#working = false;
       this.#next();
-    };
+    });
     const longest = setTimeout(end, LONGEST);
     return end;
   }
@@ -75,6 +97,15 @@ export class Strangers {
     }
     if (this.#patience !== null) clearTimeout(this.#patience);
     this.#patience = null;
-    this.#waiting.shift()?.(this.#begin());
+    this.#waiting.shift()?.begin(this.#begin());
   }
+}
+
+function once(act: () => void): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    act();
+  };
 }

@@ -80,7 +80,12 @@ export async function openPayloads(
       opened.set(part, { part, ...seal, data: sink.finish() });
     }
     const payloads = parts.map((part) => opened.get(part) ?? missing(part));
-    const settle = () => Promise.all(payloads.map((payload) => settled(payload, newSink)));
+    const settle = async () => {
+      const all: OpenedPayload[] = [];
+      // One after the other: when one fails, `discard` must not close what another one still writes to.
+      for (const payload of payloads) all.push(await settled(payload, newSink));
+      return all;
+    };
     return { payloads, warnings, settle, discard };
   } catch (error) {
     discard();

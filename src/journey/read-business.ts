@@ -114,7 +114,9 @@ async function eachChunk(
     }
   }
   const source = Buffer.isBuffer(data) ? inTurns(data) : createReadStream(data.file, { highWaterMark: 256 * 1024 });
-  const octets = part.compressed ? gunzip(source, { maxBytes: limits.payload, maxRatio: limits.ratio }) : source;
+  const octets = part.compressed
+    ? gunzip(source, { maxBytes: limits.payload, maxRatio: limits.ratio, length: payload.bytes })
+    : source;
   for await (const chunk of octets) if (!take(chunk as Buffer)) break;
 }
 

@@ -167,6 +167,7 @@ export interface Operations {
   heartbeat: { args: { at: number }; result: null };
   doubtClock: { args: ClockDoubt; result: null };
   trustClock: { args: { at: number; actor: Actor | null }; result: null };
+  recentAddresses: { args: { messages: number }; result: string[] };
   waitingReviews: { args: null; result: { count: number; oldest: number | null } };
   reviews: { args: { limit: number }; result: ReviewItem[] };
   reviewDetail: { args: string; result: ReviewDetail | null };

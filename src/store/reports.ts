@@ -15,7 +15,10 @@ type HandOverRow = Evidence['handOvers'][number];
 type DecisionRow = Evidence['decisions'][number];
 
 /** What operators read: lists, the evidence of one message, numbers by state. */
-export function prepareReports(db: Db, chains: Chains): Pick<OperationTable, 'counts' | 'messages' | 'evidence'> {
+export function prepareReports(
+  db: Db,
+  chains: Chains,
+): Pick<OperationTable, 'counts' | 'messages' | 'evidence' | 'recentAddresses'> {
   const columns = `m.id, m.sender, m.message_id AS messageId, m.received_at AS receivedAt, m.purpose, m.suppressions,
     CASE m.purpose WHEN 'test' THEN 'test'
       ELSE coalesce((SELECT state FROM outbox o WHERE o.message = m.id ORDER BY redelivery DESC LIMIT 1),
@@ -46,9 +49,16 @@ export function prepareReports(db: Db, chains: Chains): Pick<OperationTable, 'co
   const finishedCounts = db.prepare(
     `SELECT state, count(*) AS n FROM outbox WHERE NOT (${openCondition}) GROUP BY state`,
   );
+  const recent = db.prepare('SELECT remote_address AS address FROM message ORDER BY id DESC LIMIT ?');
   let finished: { until: number; rows: CountRow[] } | null = null;
 
   return {
+    recentAddresses: {
+      writes: false,
+      run: ({ messages }) => [
+        ...new Set((recent.all(messages) as { address: string }[]).map(({ address }) => address)),
+      ],
+    },
     counts: {
       writes: false,
       run() {

@@ -106,6 +106,7 @@ export async function openSqliteStore(o: SqliteStoreOptions): Promise<Store> {
       return queue.call('refusals', () => limits);
     },
     counts: () => queue.call('counts', () => null),
+    recentAddresses: (messages) => queue.call('recentAddresses', () => ({ messages })),
     messages: (query) => queue.call('messages', () => query),
     evidence: (idOrMessageId) => queue.call('evidence', () => idOrMessageId),
     async purge({ now, payloadRetention, evidenceRetention, auditRetention = 0, dryRun }) {

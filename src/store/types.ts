@@ -339,6 +339,8 @@ export interface Store extends OperatorStore {
   refusals(o: { limit: number }): Promise<Refusal[]>;
   /** Number of rows by state, for health and metrics: reviews, unknown, undeliverable, waiting. */
   counts(): Promise<Readonly<Record<HandOverState, number>>>;
+  /** Where the last so many messages came from, the latest first. */
+  recentAddresses(messages: number): Promise<readonly string[]>;
   messages(o: { limit: number; before?: number; sender?: string; messageId?: string }): Promise<MessageSummary[]>;
   evidence(idOrMessageId: string): Promise<Evidence | null>;
   /** @throws StoreError `clock` while the clock is doubted */

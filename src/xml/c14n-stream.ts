@@ -16,12 +16,8 @@ export interface StreamOptions {
 }
 
 const PIECE = 16 * 1024;
-/**
- * Namespace declarations that any document may have, and bytes for which it may have one more. They cost more than anything else of
- * their length; a serializer that declares its prefix on each element writes one in a hundred bytes.
- */
-const NAMESPACES = 512;
-const NAMESPACE_BYTES = 64;
+/** Different prefixes that a document may declare. Serializers declare a few again and again, an attack thousands, each of which must be looked up. */
+const PREFIXES = 512;
 
 /**
  * Exclusive C14N without comments of a whole document, as SwA §5.4.2 wants it for attachments of an XML media type. Processing
@@ -35,7 +31,7 @@ export async function* canonicalizeStream(
 ): AsyncGenerator<string, void, undefined> {
   const { charset, maxBytes, maxDepth = 256 } = options;
   let total = 0;
-  const writer = new DocumentWriter(maxDepth, () => NAMESPACES + total / NAMESPACE_BYTES);
+  const writer = new DocumentWriter(maxDepth);
   let decode: Decode | null = null;
   let head: Uint8Array = new Uint8Array(0);
   for await (const chunk of inPieces(source)) {
@@ -69,14 +65,11 @@ class DocumentWriter {
   readonly #exclusive = new ExclusiveWriter([]);
   readonly #parser;
   readonly #marks: number[] = [];
-  readonly #maxNamespaces: () => number;
-  #namespaces = 0;
+  readonly #prefixes = new Set<string>();
   #afterRoot = false;
   #out = '';
 
-  /** @param maxNamespaces how many declarations the document may have by now */
-  constructor(maxDepth: number, maxNamespaces: () => number) {
-    this.#maxNamespaces = maxNamespaces;
+  constructor(maxDepth: number) {
     this.#parser = strictParser(
       {
         open: (tag, attributes) => this.#open(tag, attributes),
@@ -115,11 +108,13 @@ class DocumentWriter {
 
   #open(tag: SaxesTagNS, attributes: readonly SaxesAttributeNS[]): void {
     this.#marks.push(this.#exclusive.mark());
-    const own = attributes.filter((a) => a.prefix !== 'xmlns' && a.name !== 'xmlns');
-    this.#namespaces += attributes.length - own.length;
-    if (this.#namespaces > this.#maxNamespaces()) {
-      throw new XmlError('too-many-namespaces', 'There are too many namespace declarations for the size of the XML.');
+    const own: SaxesAttributeNS[] = [];
+    for (const a of attributes) {
+      if (a.prefix === 'xmlns' || a.name === 'xmlns') this.#prefixes.add(a.name);
+      else own.push(a);
     }
+    if (this.#prefixes.size > PREFIXES)
+      throw new XmlError('too-many-namespaces', `There are more than ${PREFIXES} namespace prefixes.`);
     this.#out += this.#exclusive.startTag(
       {
         name: tag.name,

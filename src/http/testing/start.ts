@@ -19,7 +19,7 @@ export function startTestServer(options: Partial<ServerOptions> = {}): Promise<S
     drainTimeoutMs: 10_000,
     retryAfterSeconds: 30,
     remoteAddress: remoteAddressBehind([]),
-    sources: new Sources({ inFlight: 1_000, failuresPerMinute: 0, now: Date.now }),
+    sources: knowing('127.0.0.1'),
     foldedHeaders: 'accept',
     draining: 64,
     maxConnections: 4096,
@@ -29,6 +29,13 @@ export function startTestServer(options: Partial<ServerOptions> = {}): Promise<S
     newId: () => 'incident-1',
     ...options,
   });
+}
+
+/** No limits, and this address got a receipt before. */
+function knowing(address: string): Sources {
+  const sources = new Sources({ inFlight: 1_000, failuresPerMinute: 0, now: Date.now });
+  sources.proven(address);
+  return sources;
 }
 
 /** Stands for the journey: reads everything, maps the two errors as `receive.ts` does. */
