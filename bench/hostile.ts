@@ -26,6 +26,13 @@ const { values } = parseArgs({
 });
 const repeats = Number(values.repeats);
 const ALLOWANCE = 1;
+const ROUNDS = 5;
+const each = Math.ceil(repeats / ROUNDS);
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? 0;
+}
 
 interface Row {
   readonly kind: string;
@@ -46,7 +53,7 @@ async function cost(server: BenchServer, requests: readonly Buffer[]): Promise<n
   const before = cpuOf(server);
   // Node may close a connection that is still being written to: its time counts all the same.
   for (const request of requests) await exchange(server.url, request).catch(() => undefined);
-  await sleep(150);
+  await sleep(100);
   return (cpuOf(server) - before) / requests.length;
 }
 
@@ -76,7 +83,9 @@ for (const each of chosen) {
   bySettings.set(key, [...(bySettings.get(key) ?? []), each]);
 }
 
-console.log(`${chosen.length} fixtures, ${repeats} times each; load ${loadavg()[0]?.toFixed(1)}`);
+console.log(
+  `${chosen.length} fixtures, ${ROUNDS} times ${each} each, the median of the rounds; load ${loadavg()[0]?.toFixed(1)}`,
+);
 const rows: Row[] = [];
 const goods: number[] = [];
 for (const [settings, fixtures] of bySettings) {
@@ -84,20 +93,28 @@ for (const [settings, fixtures] of bySettings) {
   try {
     const plain = settings === '{}';
     await cost(server, await goodRequests(plain ? 200 : 20));
-    for (const [i, { kind, fixture }] of fixtures.entries()) {
-      // Among the others, because a busy machine is not equally busy all the time.
-      if (plain && i % 25 === 0) goods.push(await cost(server, await goodRequests(repeats)));
-      const octets = octetsOf(fixture);
-      await exchange(server.url, octets).catch(() => undefined);
-      const cpu = await cost(server, new Array<Buffer>(repeats).fill(octets));
-      rows.push({ kind, fixture, cpu, bytes: octets.length });
+    const seen = fixtures.map(({ kind, fixture }) => ({
+      kind,
+      fixture,
+      octets: octetsOf(fixture),
+      cpu: [] as number[],
+    }));
+    // In rounds, good messages among them, because a machine is not equally busy all the time.
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [i, { octets, cpu }] of seen.entries()) {
+        if (plain && i % 25 === 0) goods.push(await cost(server, await goodRequests(each)));
+        if (round === 0) await exchange(server.url, octets).catch(() => undefined);
+        cpu.push(await cost(server, new Array<Buffer>(each).fill(octets)));
+      }
     }
+    for (const { kind, fixture, octets, cpu } of seen)
+      rows.push({ kind, fixture, cpu: median(cpu), bytes: octets.length });
   } finally {
     await server.stop();
   }
 }
 goods.sort((a, b) => a - b);
-const good = goods[Math.floor(goods.length / 2)] ?? 0;
+const good = median(goods);
 rows.sort((a, b) => b.cpu - a.cpu);
 const over = rows.filter(({ cpu }) => cpu > good + ALLOWANCE);
 console.log(

@@ -26,6 +26,7 @@ const INTERCHANGES = 1000;
 /** Below this a payload is decompressed in one call on the event loop; above it streams, so that nobody else waits long. */
 const WHOLE = 64 * 1024;
 const WHOLE_UNFOLDED = 16 * WHOLE;
+const PIECE = 32 * 1024;
 /** Bytes of a payload in memory that are worked on before others have their turn. */
 const TURN = 256 * 1024;
 
@@ -109,7 +110,8 @@ async function eachChunk(
   if (Buffer.isBuffer(data)) {
     const whole = part.compressed ? decompressedAtOnce(data, limits) : data.length > TURN ? null : data;
     if (whole !== null) {
-      take(whole);
+      // A piece at a time: what is wrong at its beginning is found before all of it has been looked at.
+      for (let at = 0; at < whole.length && take(whole.subarray(at, at + PIECE)); at += PIECE);
       return;
     }
   }

@@ -16,9 +16,6 @@ export interface StreamOptions {
 }
 
 const PIECE = 16 * 1024;
-/** Different prefixes that a document may declare. Serializers declare a few again and again, an attack thousands, each of which must be looked up. */
-const PREFIXES = 512;
-
 /**
  * Exclusive C14N without comments of a whole document, as SwA §5.4.2 wants it for attachments of an XML media type. Processing
  * instructions are content and stay. Memory is bounded by the longest text node, not by the document.
@@ -65,7 +62,6 @@ class DocumentWriter {
   readonly #exclusive = new ExclusiveWriter([]);
   readonly #parser;
   readonly #marks: number[] = [];
-  readonly #prefixes = new Set<string>();
   #afterRoot = false;
   #out = '';
 
@@ -108,19 +104,12 @@ class DocumentWriter {
 
   #open(tag: SaxesTagNS, attributes: readonly SaxesAttributeNS[]): void {
     this.#marks.push(this.#exclusive.mark());
-    const own: SaxesAttributeNS[] = [];
-    for (const a of attributes) {
-      if (a.prefix === 'xmlns' || a.name === 'xmlns') this.#prefixes.add(a.name);
-      else own.push(a);
-    }
-    if (this.#prefixes.size > PREFIXES)
-      throw new XmlError('too-many-namespaces', `There are more than ${PREFIXES} namespace prefixes.`);
     this.#out += this.#exclusive.startTag(
       {
         name: tag.name,
         prefix: tag.prefix,
         uri: tag.uri,
-        attributes: own,
+        attributes: attributes.filter((a) => a.prefix !== 'xmlns' && a.name !== 'xmlns'),
         declarations: null,
       },
       null,

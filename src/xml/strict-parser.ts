@@ -28,6 +28,12 @@ export interface StrictParser {
 }
 
 /**
+ * Different prefixes that a document may declare, however often. Serializers declare a few again and again; an attack declares thousands,
+ * and each costs more than anything else of its length.
+ */
+const PREFIXES = 128;
+
+/**
  * A push parser for namespace-well-formed XML 1.0 without DOCTYPE. It closes what saxes leaves open: QName parts that are no NCNames,
  * namespace URIs with white space (saxes resolves by the trimmed value, Canonical XML writes it as it is), XML 1.1, depth.
  */
@@ -35,9 +41,12 @@ export function strictParser(handlers: StrictHandlers, limits: StrictLimits): St
   const parser = new SaxesParser({ xmlns: true, position: false, defaultXMLVersion: '1.0', forceXMLVersion: true });
   declareHandlers(parser);
   let depth = 0;
+  const prefixes = new Set<string>();
   let pending: SaxesAttributeNS[] = [];
 
   parser.on('attribute', (a) => {
+    if (a.prefix === 'xmlns' && prefixes.add(a.local).size > PREFIXES)
+      throw new XmlError('too-many-namespaces', `There are more than ${PREFIXES} namespace prefixes.`);
     // The URI is not known yet; saxes completes this very object before it opens the tag, so it is kept.
     if (pending.push(a as SaxesAttributeNS) > limits.maxAttributes)
       throw new XmlError('too-many-attributes', `An element has more than ${limits.maxAttributes} attributes.`);
