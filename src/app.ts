@@ -61,9 +61,9 @@ export interface Quittance {
 /** Trust files are read again this often: CRLs are renewed by whoever puts them there. */
 const TRUST_RELOAD = 60_000;
 /** Payloads up to this stay in memory and go into the row (architecture §3). */
-/** Messages whose senders are known again after a start. */
-const KNOWN_MESSAGES = 10_000;
 const IN_MEMORY = 256 * 1024;
+/** Messages whose senders are known again after a start. */
+const KNOWN_MESSAGES = 100_000;
 
 /** Puts the receiver together. Throws ConfigError, PkiError, StoreError or DeliveryError, each with a sentence that says what to do. */
 export async function createQuittance(o: QuittanceOptions): Promise<Quittance> {

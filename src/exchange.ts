@@ -27,6 +27,8 @@ export interface IncomingRequest {
    * are worked on.
    */
   readonly pause?: () => () => void;
+  /** Nobody at this address got a receipt yet: it may use a part of the memory only. */
+  readonly stranger?: boolean;
   /** Resolves when it is this message's turn to be worked on: at once, unless nobody knows its source. */
   readonly turn?: () => Promise<void>;
   /** Called when others may have their turn, since all that remains is to wait. */

@@ -97,12 +97,14 @@ const NOTHING: Answer = { status: 204, contentType: null, body: null };
 
 /** The whole journey of one message (architecture §2). */
 export function createReceive(o: ReceiveOptions): Receive {
+  const strangersBudget = o.budget.share(1 / 2);
+
   return async function receive(request) {
     const trace = startTrace(request);
     let body: Body | null = null;
     try {
       trace.step('read');
-      body = await takeBody(request, o.limits, o.budget);
+      body = await takeBody(request, o.limits, request.stranger === true ? strangersBudget : o.budget);
       if ('whole' in body) await turn(request, trace);
       const { answer, decision } = (await recogniseBytes(request, body, trace)) ?? (await travel(request, body, trace));
       report(trace, { decision, code: null, reason: null });

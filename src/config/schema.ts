@@ -62,7 +62,7 @@ export const configSchema = z.strictObject({
     inFlightPerSource: integer(
       56,
       { min: 1, max: MANY },
-      'Of http.inFlight, those that one source address may have; the next one gets 503.',
+      'Messages of one source address at a time, those that only arrive among them; the next one gets 503.',
     ),
     strangers: integer(
       1024,
@@ -238,7 +238,7 @@ export const configSchema = z.strictObject({
     ratio: integer(
       300,
       { min: 1, max: MANY },
-      'Decompressed bytes per compressed byte, above 128 KiB. Gzip ends at 1032; lines of an invoice that are all the same reach 230.',
+      'Decompressed bytes per compressed byte, above 128 KiB. Gzip ends at 1032; equal lines of an invoice reach 230. Up to 10 is always taken.',
     ),
     xmlAttachment: size(
       '20MB',

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import type { DoorRefusal } from './app-options.ts';
+import { proxyList } from './remote-address.ts';
 import type { Server, ServerOptions } from './server.ts';
 import { RawClient } from './testing/raw-client.ts';
 import { startTestServer } from './testing/start.ts';
@@ -44,6 +45,13 @@ it('a source that opens as many connections as it can has a quarter of them, and
   await expect
     .poll(async () => isAnswered(await open(server, '127.0.0.9')).catch(() => false), { timeout: 10_000 })
     .toBe(true);
+});
+
+it('a proxy of ours is many sources, and may have all of them', async () => {
+  const server = await start({ maxConnections: 300, isProxy: proxyList(['127.0.0.0/8']) });
+  for (let n = 0; n < 80; n++) await open(server, '127.0.0.9');
+  expect(await isAnswered(await open(server, '127.0.0.9'))).toBe(true);
+  expect(refusals).toEqual([]);
 });
 
 it('who does not read its answers is let go, however many requests it has sent ahead', async () => {

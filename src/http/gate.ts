@@ -27,6 +27,17 @@ export class Gate {
     return null;
   }
 
+  /** A message comes in that is not worked on yet. @returns as `enter` does; `stepBack` must follow, and `leave` */
+  enterAside(): 'stopping' | null {
+    if (this.#stopping) return 'stopping';
+    this.#aside += 1;
+    return null;
+  }
+
+  get full(): boolean {
+    return this.#inFlight >= this.#limit;
+  }
+
   /** A message gives its place to others although it is still owed its answer: `close` waits for it, `enter` does not see it. */
   stepAside(): void {
     this.#inFlight -= 1;

@@ -6,9 +6,13 @@ import type { AppOptions, AppState } from './app-options.ts';
 import type { RespondOptions } from './respond.ts';
 import type { Sending } from './sending.ts';
 import { Stay } from './stay.ts';
+import { HungUp } from './strangers.ts';
 
 /** What is read of an upload whose source has used up its patience: enough for the answer to arrive at a sender that means well. */
 const IMPATIENT = { drainBytes: 64 * 1024, drainMs: 2_000, lingerBytes: 64 * 1024, lingerMs: 2_000 };
+
+/** What is read of a stranger's upload when there are too many: most messages, and no slow ones. */
+const BRIEFLY = { drainBytes: 1024 * 1024, drainMs: 2_000, lingerBytes: 1024 * 1024, lingerMs: 2_000 };
 
 /** Milliseconds between two lines of the log that say the same of a flood. */
 const LINE_EVERY = 60_000;
@@ -84,9 +88,9 @@ export function messageRoute(
       const known = options.sources.isKnown(address);
       if (!known && !state.strangers.enter()) {
         const text = 'Many requests of senders that are not known yet are being worked on; send the message again.';
-        return await refuse(request, response, new TransportRefusal(503, text, { reason: 'strangers' }));
+        return await refuse(request, response, new TransportRefusal(503, text, { reason: 'strangers' }), BRIEFLY);
       }
-      const closed = state.gate.enter();
+      const closed = known ? state.gate.enter() : state.gate.enterAside();
       if (closed !== null) {
         if (!known) state.strangers.leave();
         const text = closed === 'stopping' ? 'The receiver is being stopped' : 'The receiver is busy';
@@ -108,9 +112,12 @@ export function messageRoute(
     const body = bodyOf(request);
     // Whoever has shown nothing yet must not hold a place for as long as an honest upload may take.
     const late = setTimeout(() => body.expire('slow-envelope'), options.envelopeTimeoutMs);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
     let answer: Answer;
     try {
       answer = await options.receive({
+        stranger: !stay.known,
         contentType: headers['content-type'],
         contentLength: length === undefined ? null : Number(length),
         body,
@@ -119,8 +126,13 @@ export function messageRoute(
         async turn() {
           // What is to be judged is here; how long it then waits is not its sender's fault.
           clearTimeout(late);
-          await stay.turn();
-          if (response.destroyed) throw new TransportRefusal(400, 'The sender went away.', { reason: 'aborted' });
+          try {
+            await stay.turn(gone.signal);
+          } catch (error) {
+            if (!(error instanceof HungUp)) throw error;
+            // Nobody reads it, and it was not the sender's fault.
+            throw new TransportRefusal(503, 'The sender hung up before its turn.', { reason: 'hung-up' });
+          }
         },
         proven() {
           options.sources.proven(remoteAddress);

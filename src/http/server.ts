@@ -61,7 +61,7 @@ export interface Server {
 /** @throws the listen error (EADDRINUSE, EACCES, …) */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const gate = new Gate(options.inFlight);
-  const strangers = new Strangers(options.strangers);
+  const strangers = new Strangers(options.strangers, () => !gate.full);
   const bodies = new WeakMap<IncomingMessage, RequestBody>();
   const state: AppState = {
     gate,

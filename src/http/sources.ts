@@ -125,7 +125,7 @@ export class Sources {
     return source;
   }
 
-  /** Those with a request inside stay; there are never more of them than the gate lets in. */
+  /** Those with a request inside stay; there are never more of them than the gate and the places for strangers let in. */
   #forgetOne(): void {
     for (const [key, source] of this.#sources) {
       if (source.inFlight > 0) continue;

@@ -8,36 +8,36 @@ export class Stay {
   readonly #sources: Sources;
   readonly #address: string;
   readonly #strangers: Strangers;
-  readonly #known: boolean;
   /** Null before its turn. */
   #handOn: (() => void) | null = null;
   #turnOver = false;
-  #inGate = true;
+  #inGate: boolean;
   #counted = true;
   #left = false;
+  /** Whether its source was, when it came. */
+  readonly known: boolean;
 
   /**
    * @param gate which has let the message in
-   * @param known false when `strangers` have let it in, too: then it has its place of the gate from its turn on
+   * @param known false when `strangers` have let it in and it only stands aside of the gate, until its turn
    */
   constructor(gate: Gate, sources: Sources, address: string, strangers: Strangers, known: boolean) {
     this.#gate = gate;
     this.#sources = sources;
     this.#address = address;
     this.#strangers = strangers;
-    this.#known = known;
-    // A stranger's upload is worth no place yet.
-    if (!known) this.giveGate();
+    this.known = known;
+    this.#inGate = known;
   }
 
-  /** Resolves when the message may be worked on: at once, unless it is a stranger's. Called once. */
-  async turn(): Promise<void> {
-    if (this.#known) {
+  /** Resolves when the message may be worked on: at once, unless it is a stranger's. Called once. @throws HungUp */
+  async turn(gone: AbortSignal): Promise<void> {
+    // It may have become known while its upload was under way.
+    if (this.known || this.#sources.isKnown(this.#address)) {
       this.#strangers.beginKnown();
       this.#handOn = () => this.#strangers.endKnown();
-      return;
-    }
-    this.#handOn = await this.#strangers.turn(this.#address);
+    } else this.#handOn = await this.#strangers.turn(this.#address, gone);
+    if (this.#inGate) return;
     this.#gate.stepBack();
     this.#inGate = true;
   }
@@ -46,7 +46,7 @@ export class Stay {
   endTurn(): void {
     if (this.#turnOver) return;
     this.#turnOver = true;
-    if (!this.#known) this.#strangers.leave();
+    if (!this.known) this.#strangers.leave();
     this.#handOn?.();
   }
 

@@ -1,8 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { TestSender } from '../testing/messages.ts';
 import { removeDirectory, startReceiver, type TestReceiver } from '../testing/receiver.ts';
-import { Strangers } from './strangers.ts';
+import type { ServerOptions } from './server.ts';
+import { Sources } from './sources.ts';
+import { HungUp, Strangers } from './strangers.ts';
 import { RawClient } from './testing/raw-client.ts';
 import { startTestServer } from './testing/start.ts';
 
@@ -64,6 +66,29 @@ describe('strangers', () => {
     await expect.poll(() => begun.map(({ n }) => n)).toEqual([0, 2, 1]);
   });
 
+  it('begin no turn while there is no room for one more message', async () => {
+    let room = false;
+    const begun = queueOf(new Strangers(8, () => room), 1);
+    await pause(150);
+    expect(begun).toHaveLength(0);
+    room = true;
+    await expect.poll(() => begun).toHaveLength(1);
+  });
+
+  it('leave the line when they hang up', async () => {
+    const strangers = new Strangers(8);
+    const first = await strangers.turn('192.0.2.1');
+    const gone = new AbortController();
+    const second = strangers.turn('192.0.2.2', gone.signal);
+    const begun = queueOf(strangers, 1);
+    gone.abort();
+    await expect(second).rejects.toBeInstanceOf(HungUp);
+    await expect(strangers.turn('192.0.2.2', gone.signal)).rejects.toBeInstanceOf(HungUp);
+    first();
+    await setImmediate();
+    expect(begun).toHaveLength(1);
+  });
+
   it('keep nobody from their turn for ever, whatever theirs waits for', async () => {
     const begun = queueOf(new Strangers(8), 3);
     await expect.poll(() => begun, { timeout: 5_000 }).toHaveLength(2);
@@ -113,6 +138,75 @@ it('messages of strangers are worked on one after the other, until they only wai
   });
   expect(await Promise.all(answers)).toEqual(Array(6).fill(200));
   expect(most).toBe(1);
+});
+
+describe('a message that waits for its turn', () => {
+  /** A server whose first message keeps its turn until `release` is called. */
+  async function startBusy(options: Partial<ServerOptions> = {}) {
+    let arrived = 0;
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const ended: string[] = [];
+    const begun: string[] = [];
+    const server = await startTestServer({
+      ...options,
+      async receive(request) {
+        const first = arrived++ === 0;
+        for await (const _ of request.body);
+        try {
+          await request.turn?.();
+          begun.push(request.remoteAddress);
+        } catch (error) {
+          ended.push((error as { reason: string }).reason);
+        }
+        if (first) await held;
+        return { status: 200, contentType: 'text/plain', body: Buffer.from(`${request.stranger}`) };
+      },
+    });
+    cleanUps.push(() => server.stop(0));
+    cleanUps.push(() => release());
+    const post = async (source: string) => {
+      const each = await client(server.port, source);
+      await each.post('Content-Type: application/soap+xml\r\nContent-Length: 1', 'x');
+      return each;
+    };
+    const first = await post('127.0.0.10');
+    await expect.poll(() => arrived).toBe(1);
+    return { server, post, first, release, ended, begun };
+  }
+
+  it('is not late for that', async () => {
+    const { post, first, release } = await startBusy({ envelopeTimeoutMs: 100 });
+    const second = await post('127.0.0.11');
+    await pause(300);
+    release();
+    expect([(await first.answer()).status, (await second.answer()).body]).toEqual([200, 'true']);
+  });
+
+  it('is not worked on when its sender hangs up, and its place is free at once', async () => {
+    const { server, post, first, release, ended } = await startBusy();
+    const second = await post('127.0.0.11');
+    await expect.poll(() => server.strangers()).toBe(2);
+    second.socket.destroy();
+    await expect.poll(() => [ended, server.strangers()]).toEqual([['hung-up'], 1]);
+    release();
+    expect((await first.answer()).status).toBe(200);
+  });
+
+  it('goes on at once when its address became known while it arrived', async () => {
+    const sources = new Sources({ inFlight: 8, failuresPerMinute: 0, now: Date.now });
+    const { server, post, begun } = await startBusy({ sources });
+    const slow = await client(server.port, '127.0.0.11');
+    await slow.post('Content-Type: application/soap+xml\r\nContent-Length: 2', 'x');
+    const other = await post('127.0.0.12');
+    await expect.poll(() => server.strangers()).toBe(3);
+    sources.proven('127.0.0.11');
+    await slow.write('y');
+    expect([(await slow.answer()).status, (await other.answer()).status]).toEqual([200, 200]);
+    expect(begun).toEqual(['127.0.0.10', '127.0.0.11', '127.0.0.12']);
+  });
 });
 
 describe('a receiver whose places for strangers are taken', () => {

@@ -11,6 +11,11 @@ interface Waiting {
   readonly begin: (end: () => void) => void;
 }
 
+/** The sender hung up before its turn. */
+export class HungUp extends Error {
+  override readonly name = 'HungUp';
+}
+
 /**
  * Requests from addresses to which no receipt was given yet. While they arrive and wait they take no place of the gate, and they are
  * worked on one at a time, in the order in which they came, when no known sender's message is: whatever a flood costs, and from however
@@ -18,15 +23,20 @@ interface Waiting {
  */
 export class Strangers {
   readonly #places: number;
+  readonly #hasRoom: () => boolean;
   #inside = 0;
   #working = false;
   #known = 0;
   #waiting: Waiting[] = [];
   #patience: NodeJS.Timeout | null = null;
 
-  /** @param places for requests that arrive, wait or are worked on */
-  constructor(places: number) {
+  /**
+   * @param places for requests that arrive, wait or are worked on
+   * @param hasRoom whether one more message may be worked on
+   */
+  constructor(places: number, hasRoom: () => boolean = () => true) {
     this.#places = places;
+    this.#hasRoom = hasRoom;
   }
 
   /** Requests of strangers that are here. */
@@ -45,10 +55,24 @@ export class Strangers {
     this.#inside -= 1;
   }
 
-  /** Resolves when it is this stranger's turn. @returns hands the turn on; may be called again */
-  turn(address: string): Promise<() => void> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ source: sourceOf(address), begin: resolve });
+  /**
+   * Resolves when it is this stranger's turn. @returns hands the turn on; may be called again
+   * @param gone aborted when the sender hangs up: then the promise rejects with {@link HungUp}
+   */
+  turn(address: string, gone?: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiting);
+        reject(new HungUp());
+      };
+      const begin = (end: () => void) => {
+        gone?.removeEventListener('abort', leave);
+        resolve(end);
+      };
+      const waiting = { source: sourceOf(address), begin };
+      if (gone?.aborted === true) return reject(new HungUp());
+      gone?.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiting);
       this.#next();
     });
   }
@@ -88,7 +112,7 @@ export class Strangers {
 
   #next(impatient = false): void {
     if (this.#working || this.#waiting.length === 0) return;
-    if (this.#known > 0 && !impatient) {
+    if ((this.#known > 0 && !impatient) || !this.#hasRoom()) {
       this.#patience ??= setTimeout(() => {
         this.#patience = null;
         this.#next(true);

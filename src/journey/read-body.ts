@@ -31,12 +31,19 @@ export type Body =
   | { readonly whole: Buffer; readonly digest: Buffer; readonly release: () => void }
   | { readonly stream: AsyncIterable<Buffer>; readonly digest: null; readonly release: () => void };
 
-/** Takes the body into memory when it is small (architecture §2.2), and names its bytes as the shortcut looks them up. */
+/** Takes the body into memory when it is small (architecture §2.2), and names its bytes as the shortcut looks them up. @throws TransportRefusal 503 */
 export async function takeBody(request: IncomingRequest, limits: BodyLimits, budget: BufferBudget): Promise<Body> {
   // Without parts there is nothing to keep beyond an envelope.
   const bare = parseContentType(request.contentType)?.type === SOAP;
   const taken = await bufferUpTo(request.body, bare ? Math.min(limits.buffer, limits.envelope) : limits.buffer, budget);
-  if (!('whole' in taken)) return { ...taken, digest: null };
+  if (!('whole' in taken)) {
+    // To a stranger's stream nobody listens until its envelope is here: too many of them would be a memory without a limit.
+    if (taken.exhausted && request.stranger === true) {
+      taken.release();
+      throw new TransportRefusal(503, 'The receiver is busy; send the message again.', { reason: 'memory' });
+    }
+    return { stream: taken.stream, release: taken.release, digest: null };
+  }
   const type = Buffer.from(request.contentType ?? '', 'latin1');
   const length = Buffer.alloc(4);
   length.writeUInt32BE(type.length);

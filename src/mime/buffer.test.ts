@@ -46,6 +46,20 @@ it('two bodies share the budget; the second one streams and the first one stays 
   expect(budget.used).toBe(10);
 });
 
+it('a share of the budget ends before the whole does, takes from it, and gives back to it', async () => {
+  const budget = new BufferBudget(20);
+  const share = budget.share(1 / 2);
+  const first = await bufferUpTo(chunks(6), 10, share);
+  expect([share.used, budget.used]).toEqual([6, 6]);
+  expect(await bufferUpTo(chunks(6), 10, share)).toMatchObject({ exhausted: true });
+  expect(await bufferUpTo(chunks(11), 10, budget)).toMatchObject({ exhausted: false });
+  expect('whole' in (await bufferUpTo(chunks(10), 10, budget))).toBe(true);
+  expect(share.take(4)).toBe(true);
+  expect([share.take(1), budget.take(1)]).toEqual([false, false]);
+  first.release();
+  expect([share.used, budget.used]).toEqual([4, 14]);
+});
+
 it('an error of the source passes through and leaves the budget as it was', async () => {
   const budget = new BufferBudget(100);
   const failure = new Error('aborted');

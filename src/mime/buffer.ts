@@ -1,10 +1,18 @@
 /** Bytes that all requests together may hold in memory (architecture §2.2). */
 export class BufferBudget {
   readonly #total: number;
+  readonly #whole: BufferBudget | null;
   #used = 0;
 
-  constructor(totalBytes: number) {
+  /** @param whole of which this is a part: what is taken here is taken there, too */
+  constructor(totalBytes: number, whole: BufferBudget | null = null) {
     this.#total = totalBytes;
+    this.#whole = whole;
+  }
+
+  /** A budget for some of the requests, of this share of the whole one. */
+  share(of: number): BufferBudget {
+    return new BufferBudget(Math.floor(this.#total * of), this);
   }
 
   get used(): number {
@@ -14,19 +22,21 @@ export class BufferBudget {
   /** @returns false when the budget has no room; nothing is taken then */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.#total) return false;
+    if (this.#whole?.take(bytes) === false) return false;
     this.#used += bytes;
     return true;
   }
 
   give(bytes: number): void {
     this.#used -= bytes;
+    this.#whole?.give(bytes);
   }
 }
 
-/** `release` gives the bytes back to the budget; it may be called more than once. */
+/** `release` gives the bytes back to the budget; it may be called more than once. `exhausted`: a stream because the budget had no room. */
 export type Buffered =
   | { readonly whole: Buffer; readonly release: () => void }
-  | { readonly stream: AsyncIterable<Buffer>; readonly release: () => void };
+  | { readonly stream: AsyncIterable<Buffer>; readonly exhausted: boolean; readonly release: () => void };
 
 /**
  * Takes a body into memory when it has at most `limit` bytes and the budget has room. Otherwise the body is a stream again: what was read
@@ -54,9 +64,8 @@ export async function bufferUpTo(
       }
       prefix.push(step.value);
       held += step.value.length;
-      if (held > limit || !budget.take(step.value.length)) {
-        return { stream: replay(prefix, iterator, release), release };
-      }
+      const exhausted = held <= limit && !budget.take(step.value.length);
+      if (held > limit || exhausted) return { stream: replay(prefix, iterator, release), exhausted, release };
       taken += step.value.length;
     }
   } catch (error) {
