@@ -244,7 +244,7 @@ describe('the answer table', () => {
 describe('a receiver that is full', () => {
   let receiver: TestReceiver;
   beforeAll(async () => {
-    receiver = await startReceiver({ settings: { 'http.inFlight': '1' }, now });
+    receiver = await startReceiver({ settings: { 'http.inFlight': '1', 'http.strangers': '1' }, now });
   });
   afterAll(async () => {
     await receiver.stop();

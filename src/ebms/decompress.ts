@@ -79,6 +79,9 @@ function allowance(taken: number, { maxBytes, maxRatio, length = 0 }: GunzipLimi
   return Math.min(maxBytes, Math.max(RATIO_FROM, taken * maxRatio, length * ORDINARY));
 }
 
+/** Deflate cannot unfold more, bytes out per byte in. */
+export const MOST = 1032;
+
 /** ISIZE of the last member, bytes: what it will unfold to if its sender is honest (RFC 1952 §2.3.1). A hint and nothing more. */
 export function sizeHint(bytes: Uint8Array): number {
   if (bytes.length < 18) return 0;

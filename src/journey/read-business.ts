@@ -5,7 +5,7 @@ import { As4Error } from '../as4-error.ts';
 import type { FoundInterchanges } from '../dedup/interchange-keys.ts';
 import { InterchangeReader } from '../dedup/interchange-reader.ts';
 import { type PayloadKind, payloadKind } from '../dedup/payload-kind.ts';
-import { gunzip, gunzipWhole, sizeHint } from '../ebms/decompress.ts';
+import { gunzip, gunzipWhole, MOST, sizeHint } from '../ebms/decompress.ts';
 import { type Sbd, SbdReader } from '../peppol/sbd.ts';
 import type { OpenedPayload } from './open-payloads.ts';
 
@@ -124,7 +124,10 @@ async function eachChunk(
 
 /** Null when it is, or turns out to be, too large for one blocking call. */
 function decompressedAtOnce(data: Buffer, limits: BusinessLimits): Buffer | null {
-  if (data.length > WHOLE || sizeHint(data) > WHOLE_UNFOLDED) return null;
+  if (data.length > WHOLE) return null;
+  // Not to try it in vain; of a damaged stream the hint is noise, and mostly one that cannot be.
+  const hint = sizeHint(data);
+  if (hint > WHOLE_UNFOLDED && hint <= MOST * data.length) return null;
   try {
     return gunzipWhole(data, { maxBytes: Math.min(limits.payload, WHOLE_UNFOLDED), maxRatio: limits.ratio });
   } catch (error) {

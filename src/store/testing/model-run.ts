@@ -193,7 +193,8 @@ export class ModelRun {
     if (kind === 'rebuilt' || kind === 'conflict' || kind === 'held') this.#invariants.suppressed(message!.row);
     if (kind === 'duplicate' && !message!.receipts.has(form.refs)) this.#invariants.suppressed(message!.row);
     if (kind === 'suppressed') this.#invariants.suppressedAsInterchange(message!.row);
-    if (message !== null && (kind === 'accepted' || kind === 'suppressed')) this.#invariants.accepted(message, judged);
+    if (message !== null && (kind === 'accepted' || kind === 'suppressed'))
+      this.#invariants.accepted(message, Math.max(judged, this.#model.purgedUpTo));
     return expected;
   }
 

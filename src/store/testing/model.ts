@@ -105,11 +105,11 @@ export class Model extends ModelHandOvers {
       : { kind: 'held', message: holder, answer: give(copy.receipts) };
   }
 
-  /** The latest time that a purge which forgot a key went by. */
-  #purgedUpTo = 0;
+  /** The latest time that a purge which forgot a key went by: what ended before it is over, also when the clock is set back behind it. */
+  purgedUpTo = 0;
 
   #fresh(form: Form, holder: ModelMessage | undefined, receipt: string, now: number, judged: number): Arrival {
-    const stale = form.purpose !== 'test' && form.timestamp + this.policy.window <= Math.max(judged, this.#purgedUpTo);
+    const stale = form.purpose !== 'test' && form.timestamp + this.policy.window <= Math.max(judged, this.purgedUpTo);
     if (stale && this.policy.staleTimestamp === 'refuse') return { kind: 'stale', message: null, answer: null };
     const waits = form.purpose === 'review' || (stale && this.policy.staleTimestamp === 'review');
     const verdicts = this.#verdicts(form, judged);
@@ -226,10 +226,10 @@ export class Model extends ModelHandOvers {
       if (m.end > now || !settled(m)) continue;
       this.holders.delete(id);
       m.expired = true;
-      this.#purgedUpTo = Math.max(this.#purgedUpTo, now);
+      this.purgedUpTo = Math.max(this.purgedUpTo, now);
     }
     const kept = this.#entries.filter((e) => e.end > now || !settled(e.message));
-    if (kept.length < this.#entries.length) this.#purgedUpTo = Math.max(this.#purgedUpTo, now);
+    if (kept.length < this.#entries.length) this.purgedUpTo = Math.max(this.purgedUpTo, now);
     this.#entries = kept;
     for (const m of this.messages) {
       if (!settled(m)) continue;
