@@ -180,6 +180,12 @@ describe('parseXml keeps to its limits:', () => {
     expect(refusal(`<a>${'&#xD;'.repeat(4097)}</a>`)).toBe('too-many-references');
   });
 
+  it('comments and CDATA sections of the document', () => {
+    expect(refusal('<a><!-- --><![CDATA[x]]></a>', { maxSections: 2 })).toBe('accepted');
+    expect(refusal('<a><!-- --><![CDATA[x]]></a>', { maxSections: 1 })).toBe('too-many-sections');
+    expect(refusal(`<a>${'<![CDATA[x]]>'.repeat(4097)}</a>`)).toBe('too-many-sections');
+  });
+
   it('elements of the document', () => {
     expect(refusal('<a><b/><b><c/></b></a>', { maxElements: 4 })).toBe('accepted');
     expect(refusal('<a><b/><b><c/></b></a>', { maxElements: 3 })).toBe('too-many-elements');

@@ -16,6 +16,8 @@ export interface XmlLimits {
   readonly maxNamespaces: number;
   /** Character and entity references in the whole document: each costs as much as twenty characters. */
   readonly maxReferences: number;
+  /** Comments and CDATA sections in the whole document. */
+  readonly maxSections: number;
   /** Elements in the whole document: each costs as much as a hundred characters. An envelope of 32 parts has about 700. */
   readonly maxElements: number;
 }
@@ -26,6 +28,7 @@ export const DEFAULT_LIMITS: XmlLimits = {
   maxAttributes: 64,
   maxNamespaces: 2048,
   maxReferences: 4096,
+  maxSections: 4096,
   maxElements: 4096,
 };
 
@@ -55,7 +58,11 @@ export function parseXml(bytes: Uint8Array, limits: Partial<XmlLimits> = {}): Xm
   if (bytes.byteLength > all.maxBytes) throw new XmlError('too-large', `The XML is larger than ${all.maxBytes} bytes.`);
   if (!isUtf8(bytes)) throw new XmlError('not-utf8', 'The XML is not valid UTF-8.');
   const characters = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  limitReferences(characters, all.maxReferences);
+  // Counted ahead, where it costs nothing; one that only looks so, within a comment or a CDATA section, counts as well.
+  if (occursMoreThan(all.maxReferences, '&', characters))
+    throw new XmlError('too-many-references', `There are more than ${all.maxReferences} references.`);
+  if (occursMoreThan(all.maxSections, '<!', characters))
+    throw new XmlError('too-many-sections', `There are more than ${all.maxSections} comments and CDATA sections.`);
 
   const byId = new Map<string, XmlElement>();
   let root: Building | null = null;
@@ -126,12 +133,12 @@ export function parseXml(bytes: Uint8Array, limits: Partial<XmlLimits> = {}): Xm
   return { root, byId };
 }
 
-/** Counted ahead, where it costs nothing; an ampersand in CDATA or a comment counts as well. */
-function limitReferences(characters: string, most: number): void {
+function occursMoreThan(most: number, what: string, characters: string): boolean {
   let count = 0;
-  for (let at = characters.indexOf('&'); at !== -1; at = characters.indexOf('&', at + 1)) {
-    if (++count > most) throw new XmlError('too-many-references', `There are more than ${most} references.`);
+  for (let at = characters.indexOf(what); at !== -1; at = characters.indexOf(what, at + what.length)) {
+    if (++count > most) return true;
   }
+  return false;
 }
 
 function isId(a: XmlAttribute): boolean {

@@ -11,6 +11,7 @@ export type XmlErrorCode =
   | 'too-many-attributes'
   | 'too-many-namespaces'
   | 'too-many-references'
+  | 'too-many-sections'
   | 'too-many-elements'
   | 'duplicate-id';
 
