@@ -11,7 +11,7 @@ import { HungUp } from './strangers.ts';
 /** What is read of an upload whose source has used up its patience: enough for the answer to arrive at a sender that means well. */
 const IMPATIENT = { drainBytes: 64 * 1024, drainMs: 2_000, lingerBytes: 64 * 1024, lingerMs: 2_000 };
 
-/** What is read of a stranger's upload when there are too many: most messages, and no slow ones. */
+/** What is read of an upload when there are too many strangers, or when it cannot be a message: most messages, and no slow ones. */
 const BRIEFLY = { drainBytes: 1024 * 1024, drainMs: 2_000, lingerBytes: 1024 * 1024, lingerMs: 2_000 };
 
 /** Milliseconds between two lines of the log that say the same of a flood. */
@@ -114,6 +114,7 @@ export function messageRoute(
     const late = setTimeout(() => body.expire('slow-envelope'), options.envelopeTimeoutMs);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
+    let authentic = false;
     let answer: Answer;
     try {
       answer = await options.receive({
@@ -139,7 +140,10 @@ export function messageRoute(
           state.strangers.promote(remoteAddress);
         },
         endTurn: () => stay.endTurn(),
-        authenticated: () => clearTimeout(late),
+        authenticated() {
+          clearTimeout(late);
+          authentic = true;
+        },
       });
     } catch (error) {
       answer = incident(error);
@@ -150,7 +154,12 @@ export function messageRoute(
     stay.endTurn();
     stay.giveGate();
     const onAnswered = () => stay.leaveGate();
-    const patience = answer.status === 408 ? IMPATIENT : { drainMs: options.requestTimeoutMs };
+    const patience =
+      answer.status === 408
+        ? IMPATIENT
+        : answer.status === 413 && !authentic && body.bytes <= options.maxBody
+          ? BRIEFLY // an envelope without end: no sender that means well goes on for megabytes
+          : { drainMs: options.requestTimeoutMs };
     await send(request, response, answer, { ...patience, onAnswered }, true);
   }
 
