@@ -9,10 +9,10 @@ import { Stay } from './stay.ts';
 import { HungUp } from './strangers.ts';
 
 /** What is read of an upload whose source has used up its patience: enough for the answer to arrive at a sender that means well. */
-const IMPATIENT = { drainBytes: 64 * 1024, drainMs: 2_000, lingerBytes: 64 * 1024, lingerMs: 2_000 };
+const IMPATIENT = twoSeconds(64 * 1024);
 
 /** What is read of an upload when there are too many strangers, or when it cannot be a message: most messages, and no slow ones. */
-const BRIEFLY = { drainBytes: 1024 * 1024, drainMs: 2_000, lingerBytes: 1024 * 1024, lingerMs: 2_000 };
+const BRIEFLY = twoSeconds(1024 * 1024);
 
 /** Milliseconds between two lines of the log that say the same of a flood. */
 const LINE_EVERY = 60_000;
@@ -112,8 +112,6 @@ export function messageRoute(
     const body = bodyOf(request);
     // Whoever has shown nothing yet must not hold a place for as long as an honest upload may take.
     const late = setTimeout(() => body.expire('slow-envelope'), options.envelopeTimeoutMs);
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
     let authentic = false;
     let answer: Answer;
     try {
@@ -128,7 +126,7 @@ export function messageRoute(
           // What is to be judged is here; how long it then waits is not its sender's fault.
           clearTimeout(late);
           try {
-            await stay.turn(gone.signal);
+            await stay.turn(() => closing(response));
           } catch (error) {
             if (!(error instanceof HungUp)) throw error;
             // Nobody reads it, and it was not the sender's fault.
@@ -154,14 +152,24 @@ export function messageRoute(
     stay.endTurn();
     stay.giveGate();
     const onAnswered = () => stay.leaveGate();
-    const patience =
-      answer.status === 408
-        ? IMPATIENT
-        : answer.status === 413 && !authentic && body.bytes <= options.maxBody
-          ? BRIEFLY // an envelope without end: no sender that means well goes on for megabytes
-          : { drainMs: options.requestTimeoutMs };
+    // An envelope without end: no sender that means well goes on for megabytes.
+    const endless = answer.status === 413 && !authentic && body.bytes <= options.maxBody;
+    const patience = answer.status === 408 ? IMPATIENT : endless ? BRIEFLY : { drainMs: options.requestTimeoutMs };
     await send(request, response, answer, { ...patience, onAnswered }, true);
   }
 
   return post;
+}
+
+/** So many bytes or two seconds before the answer, and again after it. */
+function twoSeconds(bytes: number) {
+  return { drainBytes: bytes, drainMs: 2_000, lingerBytes: bytes, lingerMs: 2_000 };
+}
+
+/** Aborted when the connection of a response is closed. */
+function closing(response: Response): AbortSignal {
+  const controller = new AbortController();
+  if (response.destroyed) controller.abort();
+  else response.once('close', () => controller.abort());
+  return controller.signal;
 }

@@ -7,6 +7,10 @@ export class Places {
     this.#limit = limit;
   }
 
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** @returns whether there was one; then `give` must follow */
   take(): boolean {
     if (this.#taken >= this.#limit) return false;

@@ -30,13 +30,16 @@ export class Stay {
     this.#inGate = known;
   }
 
-  /** Resolves when the message may be worked on: at once, unless it is a stranger's. Called once. @throws HungUp */
-  async turn(gone: AbortSignal): Promise<void> {
+  /**
+   * Resolves when the message may be worked on: at once, unless it is a stranger's. Called once. @throws HungUp
+   * @param gone asked for only when there is something to wait for: aborted when the sender hangs up
+   */
+  async turn(gone: () => AbortSignal): Promise<void> {
     // It may have become known while its upload was under way.
     if (this.known || this.#sources.isKnown(this.#address)) {
       this.#strangers.beginKnown();
       this.#handOn = () => this.#strangers.endKnown();
-    } else this.#handOn = await this.#strangers.turn(this.#address, gone);
+    } else this.#handOn = await this.#strangers.turn(this.#address, gone());
     if (this.#inGate) return;
     this.#gate.stepBack();
     this.#inGate = true;

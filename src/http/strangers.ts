@@ -1,3 +1,4 @@
+import { Places } from './places.ts';
 import { sourceOf } from './sources.ts';
 
 /** Milliseconds for which a stranger lets messages of known senders go before it. */
@@ -22,9 +23,8 @@ export class HungUp extends Error {
  * many addresses it comes, known senders do not queue behind it. An honest stranger waits a little; one receipt later it is known.
  */
 export class Strangers {
-  readonly #places: number;
+  readonly #places: Places;
   readonly #hasRoom: () => boolean;
-  #inside = 0;
   #working = false;
   #known = 0;
   #waiting: Waiting[] = [];
@@ -35,24 +35,22 @@ export class Strangers {
    * @param hasRoom whether one more message may be worked on
    */
   constructor(places: number, hasRoom: () => boolean = () => true) {
-    this.#places = places;
+    this.#places = new Places(places);
     this.#hasRoom = hasRoom;
   }
 
   /** Requests of strangers that are here. */
   get inside(): number {
-    return this.#inside;
+    return this.#places.taken;
   }
 
   /** @returns whether there was a place; then `leave` must follow */
   enter(): boolean {
-    if (this.#inside >= this.#places) return false;
-    this.#inside += 1;
-    return true;
+    return this.#places.take();
   }
 
   leave(): void {
-    this.#inside -= 1;
+    this.#places.give();
   }
 
   /**
