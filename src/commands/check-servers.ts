@@ -1,8 +1,9 @@
 import type { Config } from '../config/schema.ts';
 import { CrlFetcher } from '../pki/crl-fetcher.ts';
 import { CrlIntake } from '../pki/crl-intake.ts';
-import { AllowedHosts, hostOf } from '../pki/hosts.ts';
+import { crlHosts, ocspHosts } from '../pki/hosts.ts';
 import type { Identity } from '../pki/identity.ts';
+import { issuerOf } from '../pki/issuers.ts';
 import { OcspClient } from '../pki/ocsp-client.ts';
 import { statusOf } from '../pki/revocation.ts';
 import type { TrustStore } from '../pki/trust.ts';
@@ -19,7 +20,7 @@ export async function checkLists({ trust: t }: Config, trust: TrustStore, own: I
   let fetched = 0;
   const fetcher = new CrlFetcher({
     intake: new CrlIntake(trust, { write: async (name) => name }, () => now),
-    hosts: new AllowedHosts([...t.crlHosts, ...t.crlUrls.map(hostOf)]),
+    hosts: crlHosts(t),
     urls: t.crlUrls,
     maxBytes: t.crlMaxBytes,
     interval: t.fetchInterval,
@@ -31,8 +32,8 @@ export async function checkLists({ trust: t }: Config, trust: TrustStore, own: I
     log: quiet,
   });
   fetcher.follow(trust.issuers);
-  const issuer = own === null ? null : issuerOf(own, trust);
-  if (own && issuer) fetcher.learn(issuer, own.certificate.crlUrls);
+  const issuer = own === null ? undefined : issuerOf(own.certificate, trust.issuers);
+  if (own && issuer) fetcher.learn(issuer.certificate, own.certificate.crlUrls);
   await fetcher.fetchAll();
   await fetcher.stop();
   const failures = fetcher
@@ -49,11 +50,11 @@ export async function checkResponder(
   own: Identity,
   now: number,
 ): Promise<Finding[]> {
-  const issuer = issuerOf(own, trust);
-  if (t.revocation === 'off' || t.ocsp === 'off' || issuer === null) return [];
+  const issuer = issuerOf(own.certificate, trust.issuers)?.certificate;
+  if (t.revocation === 'off' || t.ocsp === 'off' || issuer === undefined) return [];
   let asked = false;
   const client = new OcspClient({
-    hosts: new AllowedHosts([...t.ocspHosts, ...(t.ocspUrl === '' ? [] : [hostOf(t.ocspUrl)])]),
+    hosts: ocspHosts(t),
     url: t.ocspUrl,
     timeout: t.fetchTimeout,
     now: () => now,
@@ -83,9 +84,4 @@ export async function checkResponder(
     case 'unknown':
       return [warning('ocsp', 'the responder does not know our certificate; is it the responder of our CA?')];
   }
-}
-
-function issuerOf({ certificate }: Identity, trust: TrustStore) {
-  const { x509 } = certificate;
-  return trust.issuers.find((issuer) => x509.checkIssued(issuer.certificate.x509))?.certificate ?? null;
 }

@@ -24,3 +24,16 @@ export class AllowedHosts {
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
+
+/** Where lists may be fetched from: a URL that the operator names is allowed by that. */
+export function crlHosts(t: {
+  readonly crlHosts: readonly string[];
+  readonly crlUrls: readonly string[];
+}): AllowedHosts {
+  return new AllowedHosts([...t.crlHosts, ...t.crlUrls.map(hostOf)]);
+}
+
+/** Which responders may be asked: likewise. */
+export function ocspHosts(t: { readonly ocspHosts: readonly string[]; readonly ocspUrl: string }): AllowedHosts {
+  return new AllowedHosts([...t.ocspHosts, ...(t.ocspUrl === '' ? [] : [hostOf(t.ocspUrl)])]);
+}

@@ -18,6 +18,11 @@ export const KNOWN_CRITICAL: ReadonlySet<string> = new Set([
   EXTENSION.certificatePolicies,
 ]);
 
+/** Who issued a certificate, by its names alone, of those that may; undefined when none of them did. */
+export function issuerOf(certificate: Certificate, issuers: readonly Issuer[]): Issuer | undefined {
+  return issuers.find((issuer) => certificate.x509.checkIssued(issuer.certificate.x509));
+}
+
 /** True when `issuer` issued `certificate`: names, key identifiers and the signature. */
 export function isIssuedBy(certificate: Certificate['x509'], issuer: Certificate): boolean {
   return certificate.checkIssued(issuer.x509) && isSignedBy(certificate, issuer);

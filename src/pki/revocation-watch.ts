@@ -3,8 +3,9 @@ import { ageing, type Concern, expiring, failing } from './concerns.ts';
 import { CrlDirectory } from './crl-directory.ts';
 import { CrlFetcher, type FetchOutcome } from './crl-fetcher.ts';
 import { CrlIntake } from './crl-intake.ts';
-import { AllowedHosts, hostOf } from './hosts.ts';
+import { crlHosts, ocspHosts } from './hosts.ts';
 import { daysToExpiry, type Identity } from './identity.ts';
+import { issuerOf } from './issuers.ts';
 import { listAges } from './list-age.ts';
 import { formatDn } from './names.ts';
 import { OcspClient, type OcspOutcome } from './ocsp-client.ts';
@@ -84,8 +85,7 @@ export class RevocationWatch {
         ? new CrlFetcher({
             ...common,
             intake: new CrlIntake(trust, new CrlDirectory(settings.crlDirectory), now),
-            // A URL that the operator names is allowed by that.
-            hosts: new AllowedHosts([...settings.crlHosts, ...settings.crlUrls.map(hostOf)]),
+            hosts: crlHosts(settings),
             urls: settings.crlUrls,
             maxBytes: settings.crlMaxBytes,
             interval: settings.fetchInterval,
@@ -96,10 +96,7 @@ export class RevocationWatch {
       looks && settings.ocsp === 'on'
         ? new OcspClient({
             ...common,
-            hosts: new AllowedHosts([
-              ...settings.ocspHosts,
-              ...(settings.ocspUrl === '' ? [] : [hostOf(settings.ocspUrl)]),
-            ]),
+            hosts: ocspHosts(settings),
             url: settings.ocspUrl,
             isRevoked: (responder) => this.#isRevoked(responder),
             observe: (outcome) => void this.#ocspAnswers[outcome]++,
@@ -131,9 +128,8 @@ export class RevocationWatch {
     const { trust, identity } = this.#o;
     this.#fetcher?.follow(trust.issuers);
     // Our own certificate is the first that says where the list of its CA is, before any sender's does.
-    const { x509, crlUrls } = identity.certificate;
-    const issuer = trust.issuers.find(({ certificate }) => x509.checkIssued(certificate.x509));
-    if (issuer !== undefined) this.#fetcher?.learn(issuer.certificate, crlUrls);
+    const issuer = issuerOf(identity.certificate, trust.issuers);
+    if (issuer !== undefined) this.#fetcher?.learn(issuer.certificate, identity.certificate.crlUrls);
   }
 
   /**
@@ -196,7 +192,7 @@ export class RevocationWatch {
 
   #isRevoked(certificate: Certificate): boolean {
     const { trust, now } = this.#o;
-    const issuer = trust.issuers.find((one) => certificate.x509.checkIssued(one.certificate.x509));
+    const issuer = issuerOf(certificate, trust.issuers);
     return issuer !== undefined && statusOf(certificate, trust.listsOf(issuer.certificate), now()) === 'revoked';
   }
 }
