@@ -1,4 +1,5 @@
 import type { Contest, Kind, Measured } from './contest.ts';
+import { median } from './median.ts';
 
 const KINDS: Readonly<Record<Kind, string>> = { new: 'new', repeat: 'the same again' };
 
@@ -52,12 +53,4 @@ function groups(measured: readonly Measured[]): [Measured, ...Measured[]][] {
     ([a], [b]) =>
       a.kind.localeCompare(b.kind) || a.connections - b.connections || names.indexOf(a.name) - names.indexOf(b.name),
   );
-}
-
-/** @throws Error when there is nothing to take it of */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
-  if (low === undefined || high === undefined) throw new Error('a median of nothing');
-  return (low + high) / 2;
 }

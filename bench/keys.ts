@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { carrying, day, interchange, noon, sampleMessage } from '../src/store/testing/sample.ts';
 import type { Store } from '../src/store/types.ts';
+import { median } from './median.ts';
 
 /**
  * What the number of remembered keys costs: look-ups and inserts with 10 thousand and with 10 million key rows, half of them
@@ -110,7 +111,6 @@ async function together(count: number, one: (i: number) => Promise<void>): Promi
   await Promise.all(Array.from({ length: inFlight }, lane));
 }
 
-const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(0);
 const mega = (path: string) => Math.round(statSync(path).size / 1e6);
 
