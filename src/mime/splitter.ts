@@ -95,9 +95,9 @@ export class MultipartSplitter {
     while (at < chunk.length && !this.#finished && this.#failure === null) {
       // Dicer searches all it is given for the next delimiter before it hands out what comes first. Where only little may come it is
       // given little at a time: a header without end is refused before the rest of the body has been searched.
-      const inContent = this.#count > 0 && !this.#inHeaders;
-      const few = this.#limits.maxHeaderBytes - (this.#count > 0 ? 0 : this.#preambleBytes);
-      const most = inContent ? chunk.length : few;
+      const { maxHeaderBytes } = this.#limits;
+      const most =
+        this.#count === 0 ? maxHeaderBytes - this.#preambleBytes : this.#inHeaders ? maxHeaderBytes : Infinity;
       const piece = chunk.subarray(at, at + most);
       at += piece.length;
       this.#feed(piece);

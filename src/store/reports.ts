@@ -49,15 +49,13 @@ export function prepareReports(
   const finishedCounts = db.prepare(
     `SELECT state, count(*) AS n FROM outbox WHERE NOT (${openCondition}) GROUP BY state`,
   );
-  const recent = db.prepare('SELECT remote_address AS address FROM message ORDER BY id DESC LIMIT ?');
+  const recent = db.prepare('SELECT remote_address FROM message ORDER BY id DESC LIMIT ?').pluck();
   let finished: { until: number; rows: CountRow[] } | null = null;
 
   return {
     recentAddresses: {
       writes: false,
-      run: ({ messages }) => [
-        ...new Set((recent.all(messages) as { address: string }[]).map(({ address }) => address)),
-      ],
+      run: ({ messages }) => [...new Set(recent.all(messages) as string[])],
     },
     counts: {
       writes: false,

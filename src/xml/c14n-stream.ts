@@ -15,7 +15,9 @@ export interface StreamOptions {
   readonly maxDepth?: number;
 }
 
+/** Octets that are decoded at a time: what is wrong with a document is found before all of it has been. */
 const PIECE = 16 * 1024;
+
 /**
  * Exclusive C14N without comments of a whole document, as SwA §5.4.2 wants it for attachments of an XML media type. Processing
  * instructions are content and stay. Memory is bounded by the longest text node, not by the document.
@@ -27,10 +29,10 @@ export async function* canonicalizeStream(
   options: StreamOptions,
 ): AsyncGenerator<string, void, undefined> {
   const { charset, maxBytes, maxDepth = 256 } = options;
-  let total = 0;
   const writer = new DocumentWriter(maxDepth);
   let decode: Decode | null = null;
   let head: Uint8Array = new Uint8Array(0);
+  let total = 0;
   for await (const chunk of inPieces(source)) {
     total += chunk.byteLength;
     if (total > maxBytes) throw new XmlError('too-large', `The XML is larger than ${maxBytes} bytes.`);
@@ -50,7 +52,6 @@ export async function* canonicalizeStream(
   if (out !== '') yield out;
 }
 
-/** Small enough for what is wrong with a document to be found before all of it has been decoded. */
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
     for (let at = 0; at < chunk.byteLength; at += PIECE) yield chunk.subarray(at, at + PIECE);
